@@ -131,18 +131,22 @@ class LiveDecider:
         except FactError as error:
             raise TakeOverError(str(error)) from None
 
-    def begin(self, follows: Follows) -> int:
+    def begin(self, follows: Follows, makes_ready: Callable[[PolicyGraph], None] = lambda graph: None) -> int:
         """Let time move on to now, and return it: the time of the facts that are played until `commit`.
 
-        `follows` is called after each batch that time alone brings, and after a policy that is to decide from now on (`activate`); it may
-        play facts of the same moment. Raises TakeOverError for one that cannot take over; then this decider is of no use any more.
+        `follows` is called after each batch that time alone brings, and after a policy that is to decide from now on (`activate`); before
+        that `makes_ready` is called with the policy, unless it is the first. Both may play facts of the same moment. Raises TakeOverError
+        for a policy that cannot take over; then this decider is of no use any more.
         """
         now = self.stamps.now()
         self._advance(now - 1 if self.core.decides_in_cycles else now, follows)
         self.moment = now
         if self._next_policy is not None:
             self.check(self._next_policy)
-            policy, self._next_policy = self._next_policy, None
+            policy = self._next_policy
+            if self.core.graph is not None:
+                makes_ready(policy.graph)
+            self._next_policy = None
             follows(self.play(policy.activation(now), policy.graph))
         return now
 

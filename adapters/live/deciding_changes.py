@@ -12,7 +12,7 @@ from ...engine.events import WorkloadEvicted
 from ...engine.facts import Fact
 from ...engine.policy_graph import PolicyGraph
 from ...engine.workload import Workload
-from ..kubernetes.nodes import Supply
+from ..kubernetes.nodes import Supply, unselectable
 from .decider import LiveDecider, Numbered
 from .desired import DesiredStates
 from .followed_objects import FollowedObjects
@@ -68,6 +68,10 @@ class DecidingChanges(ABC):
     def _runs(self, key: str) -> bool:
         """Whether a workload runs in the cluster, whatever the core knows of it."""
 
+    @abstractmethod
+    def _make_ready(self, graph: PolicyGraph) -> None:
+        """Learn what has to be known before a policy takes over."""
+
     def look(self, keys: Iterable[str], nodes: bool) -> list[Numbered]:
         """Take in what has changed, decide and commit. Return what was committed; raises JournalError, and TakeOverError.
 
@@ -77,7 +81,7 @@ class DecidingChanges(ABC):
         if not self._has_looked:
             self._learn_ends()
             self._has_looked = True
-        self.decider.begin(self._follow)
+        self.decider.begin(self._follow, self._make_ready)
         if nodes:
             self._learn_nodes()
         self._learn(sorted(keys, key=lambda key: not self._runs(key)))
@@ -110,6 +114,8 @@ class DecidingChanges(ABC):
     def _learn_nodes(self) -> None:
         nodes = {name: seen.value for name, seen in self._followed.nodes.known.items()}
         before = {name: self.problems.pop(name) for name in list(self.problems) if name.startswith(_NODE)}
+        for name, wrong in unselectable(nodes, self.graph).items():
+            self.problems[_NODE + name] = f"node {name}: {wrong}: no pods are sent there; give each node a hostname of its own"
         for fact in list(self._supply.facts(nodes, self.graph, self.decider.moment)):
             try:
                 self._follow(self.decider.play(fact))

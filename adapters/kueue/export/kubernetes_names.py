@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 
-from ....engine.policy_graph import ROOT, LocalQueue, PolicyGraph, Source
+from ....engine.policy_graph import ROOT, LocalQueue, PolicyGraph, Source, Topology
 from ..policy_names import kueue_name
 from ..problems import Findings
 
@@ -73,11 +73,11 @@ class NameCheck:
         self._queues()
         self._objects("cohort", [(node.name, node.source) for node in graph.nodes[1:] if node.queue < 0])
         self._objects("flavor", [(flavor.name, flavor.source) for flavor in graph.flavors])
-        self._topologies()
+        self._objects("topology", [(topology.name, topology.source) for topology in self._used_topologies()])
         self._rest()
 
     def check_for_live(self) -> None:
-        """The same where gpol itself decides: cohorts and flavors are no objects there, only the labels of flavors matter."""
+        """The same where gpol itself decides: only queues are objects there, and of flavors and topologies the labels matter."""
         self._queues()
         self._rest()
 
@@ -89,6 +89,7 @@ class NameCheck:
         self._objects("priority", [(priority.name, priority.source) for priority in graph.priorities])
         self._resources()
         self._flavors()
+        self._levels()
         for queue in graph.queues:
             node = graph.nodes[queue.node]
             self.found.begin("queue", node.name, place(node.source))
@@ -144,11 +145,12 @@ class NameCheck:
             values = [taint.value for taint in flavor.taints] + [one.value for one in flavor.tolerations]
             self._words("taint", values, is_label_value, "value of a taint")
 
-    def _topologies(self) -> None:
+    def _used_topologies(self) -> list[Topology]:
         used = {flavor.topology for flavor in self.graph.flavors}
-        topologies = [topology for index, topology in enumerate(self.graph.topologies) if index in used]
-        self._objects("topology", [(topology.name, topology.source) for topology in topologies])
-        for topology in topologies:
+        return [topology for index, topology in enumerate(self.graph.topologies) if index in used]
+
+    def _levels(self) -> None:
+        for topology in self._used_topologies():
             self.found.begin("topology", topology.name, place(topology.source))
             self._words("level", [level.label for level in topology.levels if level.label is not None], is_label_key, "label")
 

@@ -13,6 +13,7 @@ from .deciding import Deciding
 from .learned import was_carried_out
 from .observed import Observed
 from .occupancy import Occupancy
+from .place_selectors import can_be_said
 from .protocol import CONTROLLER, WORKLOAD, Mark
 from .writes import BY_NO_DECISION, WITHDRAWN, body, safe_message, undecided, write_of
 
@@ -94,7 +95,11 @@ class CarryingOut:
                 return self._undecided(key, seen, BY_NO_DECISION)
             reason = self.reasons.get(key, seen.value.message)
             return self._undecided(key, seen, reason) if seen.value.asks and reason != seen.value.message else None
+        graph, nodes = self._deciding.graph, self._deciding.nodes
         if isinstance(desired.event, WorkloadAdmitted):
+            if not can_be_said(desired.event.assignments, graph, nodes):
+                self._cluster.look_at(key)  # it asks anew: its node is gone or cordoned meanwhile
+                return None
             usage = self._occupancy.usage(desired.event)
             others = self._occupancy.places.waits_for(key, usage, self._occupancy.exists)
             if others:
@@ -103,7 +108,7 @@ class CarryingOut:
                 is_long = monotonic() - since >= TOLD_SECONDS
                 return self._undecided(key, seen, message) if is_long and message != seen.value.message else None
             self._occupancy.places.let_run(key, seen.uid, usage)
-        return body(key, seen.version, seen.value, desired, self._check.name, self._decider.identity, self._deciding.graph)
+        return body(key, seen.version, seen.value, desired, self._check.name, self._decider.identity, graph, nodes)
 
     def _undecided(self, key: str, seen: Seen[Observed], message: str) -> Plain:
         return undecided(key, seen.version, seen.value, self._check.name, message, self._decider.stamps.now())

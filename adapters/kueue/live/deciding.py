@@ -3,10 +3,12 @@
 import logging
 from collections.abc import Mapping
 
+from ....engine.errors import FactError
 from ....engine.events import WorkloadAdmitted
 from ....engine.policy_graph import PolicyGraph
-from ....engine.workload import Workload
+from ....engine.workload import NOWHERE, Workload
 from ....journal.errors import JournalError
+from ...kubernetes.nodes import NodeFact
 from ...kubernetes.reflector import Seen
 from ...live.decider import LiveDecider
 from ...live.deciding_changes import DecidingChanges
@@ -16,6 +18,7 @@ from ...live.observer import Observer
 from .followed import FollowedCluster
 from .learned import ALONE, SliceStanding, Surroundings, learn, queues_by_cluster_queue
 from .observed import Observed
+from .place_selectors import asking_as_it_has_to, asks_as_it_has_to, level_for_all
 from .protocol import Mark
 
 
@@ -39,6 +42,32 @@ class Deciding(DecidingChanges):
         is_over = desired is not None and isinstance(desired.event, WorkloadAdmitted) and self.known(key) is None
         return None if is_over else desired
 
+    @property
+    def nodes(self) -> Mapping[str, NodeFact]:
+        """The nodes of the cluster, by name, as the journal has them."""
+        return self._supply.known
+
+    def _make_ready(self, graph: PolicyGraph) -> None:
+        """Let workloads that wait ask for places as a policy wants it that is to decide now: it decides about them as it begins.
+
+        They ask anew under the policy before, of which most find no such places. The last in order comes first, so that nobody gets past
+        another one. Whoever is held asks anew once it is let go.
+        """
+        if not level_for_all(graph):
+            return  # under this policy places that are asked for keep everybody waiting, until all are looked at
+        now = self.decider.moment
+        waiting = [known for known in self.decider.core.view.workloads() if known.admitted is None]
+        for known in sorted(waiting, key=lambda each: (each.priority, -each.queued, -each.number)):
+            is_free = known.queue != NOWHERE and not known.held_by_owner and not known.held_by_operator
+            if not is_free or asks_as_it_has_to(graph, known.fact):
+                continue
+            again = asking_as_it_has_to(graph, known.fact).model_copy(update={"time": now})
+            try:
+                for fact in (*gone(known, now), again):
+                    self._follow(self.decider.play(fact))
+            except FactError as error:  # it is gone then, and is taken in as one that is new
+                self._refuse(fact, error)
+
     def _learned(self, key: str) -> Learned:
         """The next facts about a workload."""
         seen, known, now, graph = self.cluster.workload(key), self.known(key), self.decider.moment, self.graph
@@ -47,7 +76,8 @@ class Deciding(DecidingChanges):
         self._check_mark(key, seen.value.mark)
         desired = self.wanted(key, seen)
         decided = Mark(self.decider.identity, desired.seq) if desired is not None else None
-        around = Surroundings(graph, self.cluster.labels(key.partition("/")[0]), self._names, self._queues(graph))
+        labels = self.cluster.labels(key.partition("/")[0])
+        around = Surroundings(graph, labels, self._names, self._queues(graph), self.nodes)
         return learn(seen.value, known, decided, around, now, self._slice(key, seen.value))
 
     def _has_ended(self, known: Workload) -> bool:

@@ -12,20 +12,27 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
-from ....engine.event_parts import Placement
+from ....engine.event_parts import PlacedPods, Placement
 from ....engine.facts import Fact, OperatorAction, WorkloadAdopted, WorkloadSubmitted, WorkloadUpdated
 from ....engine.intake.routing import matching_queues
 from ....engine.policy_graph import PolicyGraph
 from ....engine.workload import NOWHERE, Workload
+from ...kubernetes.nodes import NodeFact
 from ...live.learned_facts import Learned, finished, gone, in_policy_names, is_let_in_otherwise
 from ..import_.facts import Moment, facts
 from ..policy_names import kueue_name
 from ..problems import Findings
 from ..read.objects import KueueLocalQueue, KueueWorkload, Objects
 from .observed import Observed
+from .place_selectors import asking_as_it_has_to, asks_as_it_has_to, can_be_said, cannot_be_placed, lacks_places, place_again
 from .protocol import Mark
 
 _ONE = Fraction(1)
+
+_ASTRAY = (
+    "runs, and nobody knows on which nodes: it holds quota and no node, and pods of others that are sent to its nodes wait there until it "
+    "ends; stop it once, and it gets places when it is let run again"
+)
 
 KUEUE = "kueue"
 """The operator that evicts, holds and releases workloads where Kueue does."""
@@ -34,12 +41,14 @@ KUEUE = "kueue"
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """What else decides where a workload belongs: the policy, the labels of its namespace (None: the namespace was not seen yet), what
-    resources of the policy are called in the cluster, where that is another name, and the queues by what their ClusterQueues are called."""
+    resources of the policy are called in the cluster, where that is another name, the queues by what their ClusterQueues are called, and
+    the nodes as the journal has them."""
 
     graph: PolicyGraph
     labels: Mapping[str, str] | None
     names: Mapping[str, str]
     queues: Mapping[str, str]
+    nodes: Mapping[str, NodeFact]
 
     def requests(self, asked: Mapping[str, int]) -> dict[str, int]:
         """What one pod asks for, by the policy's names of resources."""
@@ -73,9 +82,11 @@ def learn(
     if known is None:
         return _new(observed, decided, around, now, slices.replaces)
     if known.admitted is not None:
-        return Learned(tuple(_of_running(observed, known, decided, now)))
+        return _of_running(observed, known, decided, around, now)
     if known.held_by_owner:
-        return _adoption(observed, known, around.graph, now)
+        return _adoption(observed, known, around, now)
+    if observed.asks and around.labels is not None and not asks_as_it_has_to(around.graph, known.fact):
+        return _asked_anew(observed, known, around, now)
     return Learned(tuple(_of_waiting(observed, known, around, now)))
 
 
@@ -125,6 +136,8 @@ def was_carried_out(observed: Observed, decided: Mark) -> bool:
 
 def _submission(asked: KueueWorkload, cluster_queue: str, around: Surroundings, now: int) -> WorkloadSubmitted | str:
     """The submission of a workload; or why there can be none. Kueue has reserved quota for all pods: there cannot be fewer any more."""
+    if wrong := cannot_be_placed(asked, around.graph):
+        return f"{asked.key}: {wrong}"
     local = KueueLocalQueue(asked.namespace, asked.queue, "", cluster_queue, weight=_ONE, stop="None")
     plain = replace(
         asked,
@@ -148,6 +161,7 @@ def _submission(asked: KueueWorkload, cluster_queue: str, around: Surroundings, 
     submitted = next((fact for fact in made if isinstance(fact, WorkloadSubmitted)), None)
     if submitted is None:
         return f"{asked.key}: has no pods; give it at least one"
+    submitted = asking_as_it_has_to(around.graph, submitted)
     by_local_queue = submitted.local_queue is not None and submitted.local_queue in around.graph.doors.by_local_queue
     if by_local_queue:
         return submitted.model_copy(update={"queue": None})
@@ -161,39 +175,53 @@ def queues_by_cluster_queue(graph: PolicyGraph) -> dict[str, str]:
     return {kueue_name(name): name for name in graph.doors.named}
 
 
-def _adoption(observed: Observed, known: Workload, graph: PolicyGraph, now: int) -> Learned:
-    """What a workload holds that ran already when it was submitted: its pods, on the flavors that their annotations say."""
+def _adoption(observed: Observed, known: Workload, around: Surroundings, now: int) -> Learned:
+    """What a workload holds that ran already when it was submitted: its pods, on the flavors and in the places that their annotations say.
+
+    A node where it stands that is not there is one that it has lost.
+    """
+    graph = around.graph
     if not observed.may_run:
         action: Literal["hold", "release"] = "release" if observed.asks else "hold"
         is_told = action == "hold" and known.held_by_operator == KUEUE
         note = "it has stopped meanwhile"
         acted = OperatorAction(time=now, by=KUEUE, action=action, workload=known.name, note=note)
         return Learned() if is_told else Learned((acted,))
-    placements = []
+    placements, lost = [], dict[str, None]()
     for pods, left in known.pod_sets():
         flavors = dict(observed.flavors.get(pods.name, {}))
         usage = {resource: amount * left for resource, amount in pods.requests.items() if resource in flavors}
         if len(usage) < sum(resource not in graph.ignored for resource in pods.requests) or known.queue == NOWHERE:
             cause = "runs by no decision that counts in this journal, and its pods do not say on which flavors"
             return Learned(problem=f"{known.name}: {cause}; it is left alone, and counts for nothing until it ends")
-        placements.append(Placement(pod_set=pods.name, count=left, flavors=flavors, usage=usage))
+        domain = place_again(observed.places.get(pods.name, ()), flavors, graph) if left else ()
+        places = (PlacedPods(domain=domain, pods=left),) if domain else ()
+        if domain and graph.settings.follows_nodes and domain[0] not in around.nodes:
+            lost[domain[0]] = None
+        placements.append(Placement(pod_set=pods.name, count=left, flavors=flavors, usage=usage, places=places))
     queue = graph.nodes[known.queue].name
-    return Learned((WorkloadAdopted(time=now, workload=known.name, queue=queue, since=now, placements=tuple(placements)),))
+    adopted = WorkloadAdopted(time=now, workload=known.name, queue=queue, since=now, placements=tuple(placements))
+    return Learned((adopted, *((WorkloadUpdated(time=now, workload=known.name, lost_nodes=tuple(lost)),) if lost else ())))
 
 
 # --- one that is known ----------------------------------------------------------------------------------------------
 
 
-def _of_running(observed: Observed, known: Workload, decided: Mark | None, now: int) -> Iterator[Fact]:
-    """The core has let it run. Either that was carried out, and it runs on; or it is still to be, and the workload still waits for it."""
+def _of_running(observed: Observed, known: Workload, decided: Mark | None, around: Surroundings, now: int) -> Learned:
+    """The core has let it run. Either that was carried out, and it runs on; or it is still to be, and the workload still waits for it.
+
+    What was decided and cannot be said to it any more, as its node is gone or cordoned, or the policy is another one since, is asked anew.
+    """
     if decided is None or was_carried_out(observed, decided):
         runs_on, why = observed.runs, observed.evicted or _why_stopped(observed)
+    elif observed.asks and around.labels is not None and not can_be_said(known.assignments, around.graph, around.nodes):
+        return _asked_anew(observed, known, around, now) if known.fact.time < now else Learned()  # once in a look, whatever comes of it
     else:
         runs_on, why = observed.asks, _why_not(observed)
     if not runs_on:
-        yield OperatorAction(time=now, by=KUEUE, action="evict", workload=known.name, note=why)
-        return
-    yield from _updates(observed, known, now)
+        return Learned((OperatorAction(time=now, by=KUEUE, action="evict", workload=known.name, note=why),))
+    told = f"{known.name}: {_ASTRAY}" if observed.runs and lacks_places(known, around.graph) else ""
+    return Learned(tuple(_updates(observed, known, now)), told)
 
 
 def _why_stopped(observed: Observed) -> str:
@@ -205,7 +233,7 @@ def _of_waiting(observed: Observed, known: Workload, around: Surroundings, now: 
     namespace have changed so that its queue admits it, or does so no more."""
     is_held = known.held_by_operator == KUEUE
     if observed.asks and not is_held and around.labels is not None and is_let_in_otherwise(around.graph, known, around.labels):
-        yield from _asked_anew(observed, known, around, now)
+        yield from _asked_anew(observed, known, around, now).facts
         return
     if not observed.asks and not is_held:
         yield OperatorAction(time=now, by=KUEUE, action="hold", workload=known.name, note=_why_not(observed))
@@ -214,13 +242,13 @@ def _of_waiting(observed: Observed, known: Workload, around: Surroundings, now: 
         yield OperatorAction(time=now, by=KUEUE, action="release", workload=known.name, note="Kueue has reserved quota for it again")
 
 
-def _asked_anew(observed: Observed, known: Workload, around: Surroundings, now: int) -> Iterator[Fact]:
+def _asked_anew(observed: Observed, known: Workload, around: Surroundings, now: int) -> Learned:
     """A workload that waits asks for the same again. What was decided about it before stays as it is."""
     asked = observed.asked
-    again = None if asked is None else _submission(replace(asked, replaces=known.fact.replaces or ""), observed.cluster_queue, around, now)
-    if isinstance(again, WorkloadSubmitted):
-        yield from gone(known, now)
-        yield again
+    if asked is None:
+        return Learned(problem=observed.problem)
+    again = _submission(replace(asked, replaces=known.fact.replaces or ""), observed.cluster_queue, around, now)
+    return Learned(gone(known, now), again) if isinstance(again, str) else Learned((*gone(known, now), again))
 
 
 def _why_not(observed: Observed) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ....engine.event_parts import CheckState
+from ....engine.nodes.domains import DomainPath
 from ...kubernetes.api import Plain
 from ...kubernetes.plain_parts import part_of, rows_of
 from ..problems import Findings
@@ -12,7 +13,8 @@ from ..read.fields import Fields
 from ..read.objects import KueueWorkload
 from ..read.topology.refused_places import refuse_places
 from ..read.workloads import workload as read_workload
-from .protocol import DECIDED, DECISION, FLAVORS, SLICE_REPLACED, WORKLOAD_UID, Mark
+from .place_selectors import read_place
+from .protocol import DECIDED, DECISION, FLAVORS, PLACE, SLICE_REPLACED, WORKLOAD_UID, Mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +24,7 @@ class Observed:
     `asked` is what it asks for; None where gpol cannot decide about it, for the reason in `problem`. `check` is the state of gpol's check,
     empty where the workload has none, and `message` what it says. `evicted` is Kueue's reason to stop it, empty where it does not. `mark`
     is the decision that was carried out last, and `marked` the condition that says so. `flavors` are those with which it runs, by pod set
-    and resource.
+    and resource, `places` where its pods stand, by pod set, of those that have a place.
     """
 
     uid: str
@@ -41,6 +43,7 @@ class Observed:
     mark: Mark | None
     marked: Plain
     flavors: Mapping[str, Mapping[str, str]]
+    places: Mapping[str, DomainPath]
 
     @property
     def asks(self) -> bool:
@@ -102,6 +105,7 @@ def observe(plain: Plain, check: str) -> Observed:
         mark=Mark.read(str(marked.get("reason", ""))),
         marked=marked,
         flavors={str(each.get("name", "")): _flavors(each) for each in rows_of(answer, "podSetUpdates")},
+        places={str(each.get("name", "")): place for each in rows_of(answer, "podSetUpdates") if (place := _place(each))},
     )
 
 
@@ -110,7 +114,7 @@ def _reserved(key: str, spec: Plain) -> str:
     template differs from what its checks say."""
     for pods in rows_of(spec, "podSets"):
         metadata = part_of(part_of(pods, "template"), "metadata")
-        for field, names in (("labels", (WORKLOAD_UID,)), ("annotations", (DECISION, FLAVORS))):
+        for field, names in (("labels", (WORKLOAD_UID,)), ("annotations", (DECISION, FLAVORS, PLACE))):
             for name in names:
                 if name in part_of(metadata, field):
                     return f"{key}: its pod template has `{name}` among its {field}, which gpol writes; remove it from the job"
@@ -124,3 +128,8 @@ def _flavors(update: Plain) -> dict[str, str]:
     except (ValueError, RecursionError):
         said = {}
     return {str(resource): str(said[resource]) for resource in sorted(said)} if isinstance(said, dict) else {}
+
+
+def _place(update: Plain) -> DomainPath:
+    """Where the pods of a pod set stand, as gpol has written it into its annotations."""
+    return read_place(str(part_of(update, "annotations").get(PLACE, "")))

@@ -10,8 +10,9 @@ from ...live.decider import Numbered
 from .deciding import Deciding
 from .learned import was_carried_out
 from .observed import Observed
+from .place_selectors import nodes_in
 from .protocol import WORKLOAD_UID, Mark
-from .stopping import ChargedSlot, Places, usage_of
+from .stopping import ChargedSlot, Places, usage_at_places, usage_of
 
 
 class Occupancy:
@@ -68,7 +69,8 @@ class Occupancy:
         if known is not None and known.admitted is not None:
             graph = self._deciding.graph
             root = graph.nodes[graph.path(known.queue)[-1]].name
-            self.places.let_run(key, seen.uid, {(root, *graph.slot_name(slot)): amount for slot, amount in known.usage})
+            usage: dict[ChargedSlot, int] = {(root, *graph.slot_name(slot)): amount for slot, amount in known.usage}
+            self.places.let_run(key, seen.uid, usage | usage_at_places(known.assignments, known.fact.pod_sets))
         else:
             self._note_past(key, seen.uid, self._mark(seen))
 
@@ -116,16 +118,20 @@ class Occupancy:
     # --- what there is ----------------------------------------------------------------------------------------------
 
     def usage(self, decided: WorkloadAdmitted) -> dict[ChargedSlot, int]:
-        """What an admission charges, by slot."""
-        graph = self._deciding.graph
+        """What an admission charges, by slot, and what it takes where its pods stand."""
+        graph, known = self._deciding.graph, self._deciding.known(decided.workload)
         node = graph.doors.named.get(decided.queue)
         root = graph.path(node)[-1] if node is not None else 0
-        return usage_of(decided.usage, graph.nodes[root].name)
+        charged = usage_of(decided.usage, graph.nodes[root].name)
+        return charged | usage_at_places(decided.assignments, known.fact.pod_sets if known is not None else ())
 
     def exists(self, slot: ChargedSlot) -> int:
-        """How much there is of a slot: what the cluster has or, in a forest, what its tree owns."""
+        """How much there is of a slot: what the cluster has or, in a forest, what its tree owns; or what a place has."""
         name, flavor, resource = slot
         graph = self._deciding.graph
+        if isinstance(name, tuple):
+            nodes = nodes_in(name, flavor, graph, self._deciding.nodes)
+            return sum(node.capacity.get(resource, 0) for node in nodes)
         if (flavor, resource) not in graph.slot_names:
             return 0
         number = graph.slot_names.index((flavor, resource))

@@ -27,8 +27,8 @@ CONTROLLER = FIELD_MANAGER
 DECIDED = "gpol.dev/Decided"
 """The type of the condition that is the mark. True: let run; False: told to stop, or turned away."""
 
-DECISION, FLAVORS = "gpol.dev/decision", "gpol.dev/flavors"
-"""Annotations of pods: the event that lets them run, and the flavor of each resource."""
+DECISION, FLAVORS, PLACE = "gpol.dev/decision", "gpol.dev/flavors", "gpol.dev/place"
+"""Annotations of pods: the event that lets them run, the flavor of each resource, and where they stand, as the journal has it."""
 
 WORKLOAD_UID = "gpol.dev/workload"
 """The label of pods that names the uid of their workload, by which gpol sees whether all of them are gone."""

@@ -6,14 +6,16 @@ stop, nobody is let run for whom there is no room beside them.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ....engine.event_parts import Charge
+from ....engine.event_parts import Assignment, Charge, PodSet
+from ....engine.nodes.domains import DomainPath
 
-ChargedSlot = tuple[str, str, str]
-"""What is charged: the root of a tree of queues, a flavor, a resource, all by name, as another policy may take over."""
+ChargedSlot = tuple[str | DomainPath, str, str]
+"""What is charged: the root of a tree of queues, a flavor, a resource, all by name, as another policy may take over. Or what pods take
+where they stand: a domain, the flavor by which they do, a resource."""
 
 
 class HeldPlace(NamedTuple):
@@ -82,3 +84,15 @@ class Places:
 def usage_of(charges: tuple[Charge, ...], root: str) -> dict[ChargedSlot, int]:
     """What a decision charges, by slot."""
     return {(root, charge.flavor, charge.resource): charge.amount for charge in charges}
+
+
+def usage_at_places(assignments: Iterable[Assignment], pod_sets: Iterable[PodSet]) -> dict[ChargedSlot, int]:
+    """What pods take where they stand, of those that have places."""
+    asked = {pods.name: pods.requests for pods in pod_sets}
+    taken: Counter[ChargedSlot] = Counter()
+    for given in assignments:
+        flavor = min(given.flavors.values(), default="")  # pods with places have all from one flavor
+        for place in given.places:
+            for resource, each in asked.get(given.pod_set, {}).items():
+                taken[place.domain, flavor, resource] += each * place.pods
+    return dict(taken)

@@ -6,7 +6,7 @@ workload of the name, nor a later life of this one. It says all that gpol owns t
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ....engine.eligibility import labels_of
 from ....engine.event_parts import Assignment
@@ -14,10 +14,12 @@ from ....engine.events import WorkloadAdmitted, WorkloadEvicted, WorkloadRejecte
 from ....engine.policy_graph import Flavor, PolicyGraph
 from ....engine.units import format_time
 from ...kubernetes.api import Plain
+from ...kubernetes.nodes import NodeFact
 from ...live.desired import Desired
 from ...live.wording import told
 from .observed import Observed
-from .protocol import DECIDED, DECISION, FLAVORS, WORKLOAD, WORKLOAD_UID, Mark
+from .place_selectors import annotation_of, selector_of
+from .protocol import DECIDED, DECISION, FLAVORS, PLACE, WORKLOAD, WORKLOAD_UID, Mark
 
 _STATES = {WorkloadAdmitted: "Ready", WorkloadEvicted: "Retry", WorkloadRejected: "Rejected"}
 
@@ -47,14 +49,23 @@ def write_of(desired: Desired | None, key: str, observed: Observed, journal: str
             return False
 
 
-def body(key: str, version: str, observed: Observed, desired: Desired, check: str, journal: str, graph: PolicyGraph) -> Plain:
-    """The body of the apply that carries out a decision."""
+def body(
+    key: str,
+    version: str,
+    observed: Observed,
+    desired: Desired,
+    check: str,
+    journal: str,
+    graph: PolicyGraph,
+    nodes: Mapping[str, NodeFact],
+) -> Plain:
+    """The body of the apply that carries out a decision; `nodes` are the nodes, by name, as the journal has them."""
     event, mark = desired.event, Mark(journal, desired.seq)
     at = format_time(event.time - event.time % 1_000_000)
     message = safe_message(f"event {desired.seq}: {told(event)}")
     answer: Plain = {"name": check, "state": _STATES[type(event)], "message": message, "lastTransitionTime": at, "podSetUpdates": []}
     if isinstance(event, WorkloadAdmitted):
-        answer["podSetUpdates"] = [_update(given, desired.seq, observed.uid, graph) for given in event.assignments]
+        answer["podSetUpdates"] = [_update(given, desired.seq, observed.uid, graph, nodes) for given in event.assignments]
     is_let_run = "True" if isinstance(event, WorkloadAdmitted) else "False"
     condition = {"type": DECIDED, "status": is_let_run, "reason": mark.reason, "message": message, "lastTransitionTime": at}
     return _apply(key, version, observed, answer, condition)
@@ -85,10 +96,13 @@ def _apply(key: str, version: str, observed: Observed, answer: Plain, condition:
     }
 
 
-def _update(given: Assignment, seq: int, uid: str, graph: PolicyGraph) -> Plain:
-    """What the pods of a pod set are given: the labels of their flavors' nodes to select, what they are to tolerate, and who decided."""
-    flavors = _flavors(given, graph)
-    selector = {key: value for flavor in flavors for key, value in labels_of(flavor).items()}
+def _update(given: Assignment, seq: int, uid: str, graph: PolicyGraph, nodes: Mapping[str, NodeFact]) -> Plain:
+    """What the pods of a pod set are given: the labels of their flavors' nodes and of their place to select, what they are to tolerate, and
+    who decided."""
+    flavors, place = _flavors(given, graph), selector_of(given, graph, nodes)
+    assert place is not None, "what cannot be said is not written"
+    selector = {key: value for flavor in flavors for key, value in labels_of(flavor).items()} | place
+    flavors_said = json.dumps(given.flavors, sort_keys=True, separators=(",", ":"))
     tolerations: list[Plain] = []
     for each in (each for flavor in flavors for each in flavor.tolerations):
         said = {"key": each.key, "operator": each.operator, "value": each.value, "effect": each.effect}
@@ -97,7 +111,7 @@ def _update(given: Assignment, seq: int, uid: str, graph: PolicyGraph) -> Plain:
             tolerations.append(plain)
     return {
         "name": given.pod_set,
-        "annotations": {DECISION: str(seq), FLAVORS: json.dumps(given.flavors, sort_keys=True, separators=(",", ":"))},
+        "annotations": {DECISION: str(seq), FLAVORS: flavors_said, **({PLACE: annotation_of(given)} if place else {})},
         "labels": {WORKLOAD_UID: uid},
         **({"nodeSelector": selector} if selector else {}),
         **({"tolerations": tolerations} if tolerations else {}),

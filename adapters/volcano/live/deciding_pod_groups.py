@@ -4,6 +4,7 @@ import logging
 from collections.abc import Mapping, Sequence
 
 from ....engine.events import WorkloadRejected
+from ....engine.policy_graph import PolicyGraph
 from ....engine.workload import Workload
 from ...live.decider import LiveDecider, Numbered
 from ...live.deciding_changes import DecidingChanges
@@ -28,6 +29,9 @@ class DecidingPodGroups(DecidingChanges):
     def _take(self, events: Sequence[Numbered]) -> None:
         super()._take(events)
         self.evicted.take(events)
+
+    def _make_ready(self, graph: PolicyGraph) -> None:
+        """Nothing: PodGroups ask for the same under any policy."""
 
     def _learned(self, key: str) -> Learned:
         seen, known, now = self.cluster.pod_group(key), self.known(key), self.decider.moment

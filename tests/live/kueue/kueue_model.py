@@ -154,7 +154,7 @@ class KueueModel:
         container = workload["spec"]["podSets"][0]["template"]["spec"]["containers"][0]
         body = {
             "metadata": {"generateName": f"{name}-", "labels": labels},
-            "spec": {"containers": [container]},
+            "spec": {"containers": [container], "nodeSelector": update.get("nodeSelector", {})},
             "status": {"phase": "Running"},
         }
         self.store.create(POD, body, namespace="default", manager="kubelet")

@@ -62,13 +62,14 @@ class World(RuleBasedStateMachine):
     """A cluster with Kueue and gpol, in which everybody takes one step at a time."""
 
     policy = AT_ONCE
+    model: type[KueueModel] = KueueModel
 
     @initialize()
     def begin(self) -> None:
         """A cluster without workloads, and gpol with a new journal."""
         self.store = FakeStore((*KINDS, POD))
         self.store.validate(WORKLOADS, checks_stay_as_they_were)
-        self.kueue = KueueModel(self.store)
+        self.kueue = self.model(self.store)
         self.api = StoreApi(self.store)
         self.place = str(Path(mkdtemp()) / "journal.db")
         self.clock = 1_800_000_000_000_000_000

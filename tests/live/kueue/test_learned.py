@@ -32,7 +32,7 @@ READS_TEAM = """queue research {
 def around(core: Core, **labels: str) -> Surroundings:
     """The policy, and a namespace with labels."""
     assert core.graph is not None
-    return Surroundings(core.graph, {"tier": "prod", **labels}, {"gpu": "nvidia.com/gpu"}, {"research": "research"})
+    return Surroundings(core.graph, {"tier": "prod", **labels}, {"gpu": "nvidia.com/gpu"}, {"research": "research"}, {})
 
 
 def kinds(core: Core, workload: Json, seq: int | None = None, **labels: str) -> list[str]:
@@ -77,7 +77,7 @@ def test_which_queue_comes_first(core: Core, queue: str, cluster_queues: dict[st
     """That of the LocalQueue, then that of the ClusterQueue, then that whose `for` lines match; without any it is rejected."""
     graph = policy(POLICY + queue)
     core.step(PolicyActivated(time=NOW, file="live.gpol", text=POLICY + queue, digest=graph.digest), graph)
-    surroundings = Surroundings(graph, {}, {"gpu": "nvidia.com/gpu"}, cluster_queues)
+    surroundings = Surroundings(graph, {}, {"gpu": "nvidia.com/gpu"}, cluster_queues, {})
     [fact] = learn(seen(after(plain(), STEPS.reserve)), None, None, surroundings, NOW).facts
     [decision] = core.step(fact)
     assert (decision.kind, getattr(decision, "queue", None)) == outcome

@@ -85,7 +85,7 @@ def test_a_rejection_is_written_to_one_that_asks() -> None:
 
 def test_a_write_names_the_life_and_the_version_that_it_is_for() -> None:
     """And says the answer, the pods' machines, who decided, and why."""
-    written = body("team/a", "41", seen(WAITS), admitted(), "gpol", JOURNAL, policy())
+    written = body("team/a", "41", seen(WAITS), admitted(), "gpol", JOURNAL, policy(), {})
     assert written["metadata"] == {"namespace": "team", "name": "a", "uid": "uid-a", "resourceVersion": "41"}
     (answer,), (condition,) = written["status"]["admissionChecks"], written["status"]["conditions"]
     (update,) = answer["podSetUpdates"]
@@ -101,7 +101,7 @@ def test_a_write_names_the_life_and_the_version_that_it_is_for() -> None:
 @pytest.mark.parametrize(("desired", "state"), [(evicted(), "Retry"), (rejected(), "Rejected")])
 def test_who_is_not_let_run_keeps_no_machines(desired: Desired, state: str) -> None:
     """What was said of its pods would stay otherwise, and count for its next life. Kueue is not told to wait before it stops it."""
-    written = body("team/a", "41", seen(WAITS), desired, "gpol", JOURNAL, policy())
+    written = body("team/a", "41", seen(WAITS), desired, "gpol", JOURNAL, policy(), {})
     (answer,), (condition,) = written["status"]["admissionChecks"], written["status"]["conditions"]
     assert (answer["state"], answer["podSetUpdates"], condition["status"]) == (state, [], "False")
     assert "requeueAfterSeconds" not in answer
@@ -109,8 +109,8 @@ def test_who_is_not_let_run_keeps_no_machines(desired: Desired, state: str) -> N
 
 def test_the_same_decision_is_the_same_write() -> None:
     """Whenever it is written: an API server takes it for no change then."""
-    assert body("team/a", "41", seen(WAITS), admitted(), "gpol", JOURNAL, policy()) == body(
-        "team/a", "41", seen(WAITS), admitted(), "gpol", JOURNAL, policy()
+    assert body("team/a", "41", seen(WAITS), admitted(), "gpol", JOURNAL, policy(), {}) == body(
+        "team/a", "41", seen(WAITS), admitted(), "gpol", JOURNAL, policy(), {}
     )
 
 

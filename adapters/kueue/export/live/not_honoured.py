@@ -5,6 +5,7 @@ Everything else a policy says holds there, also what Kueue itself does not have:
 
 from collections.abc import Iterator
 
+from .....dsl.analysis.declarations.topologies import NODE
 from .....engine.guard import Expr, fields
 from .....engine.policy_graph import PolicyGraph, Source
 from ...problems import Findings
@@ -34,7 +35,7 @@ def report_not_honoured(graph: PolicyGraph, found: Findings) -> None:
             value = queue.default_priority
             text = f"is {value} here; Kueue writes 0: make a PriorityClass of {value} the globalDefault, or let each job name its class"
             found.note("default priority", text)
-    refuse_placed(graph, found, "gpol lets Kueue start them, and Kueue gives places by itself")
+    _report_places(graph, found)
     _note_flavors(graph, found)
 
 
@@ -45,6 +46,34 @@ def refuse_placed(graph: PolicyGraph, found: Findings, cause: str, instead: str 
             found.begin("flavor", flavor.name, place(flavor.source))
             remedy = f"leave `placed` out there, so that the flavor is an amount, or {instead}"
             found.problem("placed", f"says where pods stand, and {cause}", remedy)
+
+
+def _report_places(graph: PolicyGraph, found: Findings) -> None:
+    """Refuse what cannot be carried out of places: Kueue takes one node selector for a pod set, before its pods start, and for good."""
+    if not graph.gives_places:
+        return
+    lowest = {index: graph.topologies[index].levels[-1].name for flavor in graph.flavors if (index := flavor.topology) >= 0}
+    level = next(iter(lowest.values()))
+    for flavor in graph.flavors:
+        found.begin("flavor", flavor.name, place(flavor.source))
+        if flavor.topology < 0:
+            cause = "gives no places and others do; a workload here asks for a place before its flavor is known"
+            found.problem("placed", cause, "let it be placed as well, or leave `placed` out everywhere")
+        elif lowest[flavor.topology] != level:
+            cause = f"places pods by `{lowest[flavor.topology]}` and another flavor by `{level}`, and a workload here asks for one of them"
+            found.problem("placed", cause, f"give the lowest levels of their topologies one name; that of `placed on nodes` is `{NODE}`")
+    settings = graph.settings
+    if settings.follows_nodes and settings.lost_nodes not in ("evict", "wait"):
+        found.begin("policy", graph.name, place(graph.nodes[0].source))
+        cause = "gives pods other places while their workload runs, and what Kueue was told of its pods stays as it is"
+        found.problem("when a node is lost", cause, "write `when a node is lost evict`, or `when a node is lost wait`")
+    for queue in graph.queues:
+        node = graph.nodes[queue.node]
+        found.begin("queue", node.name, place(node.source))
+        for check in queue.checks:
+            if check.gives_nodes:
+                cause = f"`{check.name}` makes nodes after the pods were let run, and then it is too late to say where they stand"
+                found.problem("needs check", cause, "leave `for nodes` out, or let Kueue decide by itself")
 
 
 def _guards(graph: PolicyGraph) -> Iterator[tuple[str, str, Source, Expr | None]]:

@@ -117,14 +117,81 @@ def test_what_a_workload_does_not_say(rule: str, said: str) -> None:
     assert any(said in problem for problem in problems(AT_ONCE + QUEUE + rule))
 
 
-def test_where_pods_stand() -> None:
-    """Kueue starts pods and would place them by itself: a flavor that gives places is refused."""
-    placed = IN_CYCLES.replace("as owned\n", "as owned\n  placed on nodes\n") + 'queue a { local queue "ns/lq" }\n'
-    assert problems(placed) == [
-        "p.gpol:8: flavor h100: placed: says where pods stand, and gpol lets Kueue start them, and Kueue gives places by itself; "
-        "leave `placed` out there, so that the flavor is an amount, or let Kueue or Volcano decide by itself"
-    ]
-    assert notes(placed, way="guard") == []
+PLACED = IN_CYCLES.replace("as owned\n", "as owned\n  placed on nodes\n") + 'queue a { local queue "ns/lq" }\n'
+PLACED_AT_ONCE = """policy "p" {
+  use gpol.fair
+  ignore cpu, memory
+  when a node is lost evict
+}
+
+topology fabric {
+  level rack from label "rack"
+  level host from node
+}
+
+flavor h100 {
+  gpu from nodes where model = "h100"
+  placed in fabric
+}
+
+flavor a100 {
+  gpu from nodes where model = "a100"
+  placed in fabric
+}
+
+queue a {
+  owns 8 gpu on h100
+  local queue "ns/lq"
+}
+"""
+
+
+@pytest.mark.parametrize("policy", [PLACED, PLACED_AT_ONCE, PLACED_AT_ONCE.replace("lost evict", "lost wait")])
+def test_where_pods_stand(policy: str) -> None:
+    """gpol sends pods to their places, for which it follows nodes."""
+    [role] = [item for item in made(policy) if item["kind"] == "ClusterRole"]
+    assert any("nodes" in rule["resources"] and rule["verbs"] == ["list", "watch"] for rule in role["rules"])
+    assert notes(policy, way="guard") == []
+
+
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        (
+            PLACED_AT_ONCE.replace('"a100"\n  placed in fabric', '"a100"'),
+            "p.gpol:17: flavor a100: placed: gives no places and others do; a workload here asks for a place before its flavor is known; "
+            "let it be placed as well, or leave `placed` out everywhere",
+        ),
+        (
+            PLACED_AT_ONCE.replace('"a100"\n  placed in fabric', '"a100"\n  placed on nodes'),
+            "p.gpol:12: flavor h100: placed: places pods by `host` and another flavor by `node`, and a workload here asks for one of them; "
+            "give the lowest levels of their topologies one name; that of `placed on nodes` is `node`",
+        ),
+        (
+            PLACED_AT_ONCE.replace("lost evict", "lost replace pods"),
+            "p.gpol:1: policy p: when a node is lost: gives pods other places while their workload runs, and what Kueue was told of its "
+            "pods stays as it is; write `when a node is lost evict`, or `when a node is lost wait`",
+        ),
+        (
+            PLACED_AT_ONCE.replace("  when a node is lost evict\n", ""),
+            "p.gpol:1: policy p: when a node is lost: gives pods other places while their workload runs, and what Kueue was told of its "
+            "pods stays as it is; write `when a node is lost evict`, or `when a node is lost wait`",
+        ),
+        (
+            PLACED.replace("queue a { local queue", "queue a {\n  needs check prov for nodes\n  local queue").replace(" }", "\n}"),
+            "p.gpol:13: queue a: needs check: `prov` makes nodes after the pods were let run, and then it is too late to say where they "
+            "stand; leave `for nodes` out, or let Kueue decide by itself",
+        ),
+        (
+            PLACED_AT_ONCE.replace('label "rack"', 'label "a rack"'),
+            "p.gpol:7: topology fabric: level: `a rack` is no label that Kubernetes allows; use letters, digits, `-`, `_` and `.`, at most "
+            "63 of them",
+        ),
+    ],
+)
+def test_places_that_cannot_be_carried_out(policy: str, said: str) -> None:
+    """Kueue takes one selector a pod set, before its pods start, and for good."""
+    assert problems(policy) == [said]
 
 
 def test_a_label_called_user_is_no_user() -> None:
