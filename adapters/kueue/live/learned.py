@@ -85,7 +85,7 @@ def learn(
         return _of_running(observed, known, decided, around, now)
     if known.held_by_owner:
         return _adoption(observed, known, around, now)
-    if observed.asks and around.labels is not None and not asks_as_it_has_to(around.graph, known.fact):
+    if _may_ask_anew(observed, known, around, now) and not asks_as_it_has_to(around.graph, known.fact):
         return _asked_anew(observed, known, around, now)
     return Learned(tuple(_of_waiting(observed, known, around, now)))
 
@@ -214,8 +214,8 @@ def _of_running(observed: Observed, known: Workload, decided: Mark | None, aroun
     """
     if decided is None or was_carried_out(observed, decided):
         runs_on, why = observed.runs, observed.evicted or _why_stopped(observed)
-    elif observed.asks and around.labels is not None and not can_be_said(known.assignments, around.graph, around.nodes):
-        return _asked_anew(observed, known, around, now) if known.fact.time < now else Learned()  # once in a look, whatever comes of it
+    elif _may_ask_anew(observed, known, around, now) and not can_be_said(known.assignments, around.graph, around.nodes):
+        return _asked_anew(observed, known, around, now)
     else:
         runs_on, why = observed.asks, _why_not(observed)
     if not runs_on:
@@ -240,6 +240,11 @@ def _of_waiting(observed: Observed, known: Workload, around: Surroundings, now: 
     yield from _updates(observed, known, now)
     if observed.asks and is_held:
         yield OperatorAction(time=now, by=KUEUE, action="release", workload=known.name, note="Kueue has reserved quota for it again")
+
+
+def _may_ask_anew(observed: Observed, known: Workload, around: Surroundings, now: int) -> bool:
+    """Whether a workload that waits for an answer may ask for the same again: once at a moment, whatever comes of it."""
+    return observed.asks and around.labels is not None and known.fact.time < now
 
 
 def _asked_anew(observed: Observed, known: Workload, around: Surroundings, now: int) -> Learned:

@@ -6,6 +6,7 @@ import pytest
 from gpol.adapters.kueue.export.export_policy import ExportRefused
 from gpol.adapters.kueue.live.guard.guarded_objects import KUEUE_GUARDED, guarded_objects
 from gpol.adapters.kueue.live.protocol import CLUSTER_QUEUE, LOCAL_QUEUE
+from gpol.adapters.live.guard.differences import differences
 from gpol.adapters.live.guard.guarded_system import GUARD_LABEL, GuardedObject
 from gpol.dsl import compile_policy
 
@@ -83,3 +84,12 @@ def test_flavors_that_give_places_are_refused() -> None:
     """A guard keeps no Topologies, and says so."""
     with pytest.raises(ExportRefused, match="flavor h100: placed: says where pods stand, and a guard keeps no Topologies"):
         guarded(HEAD.replace("as owned", "as owned\n  placed on nodes\n") + QUEUES)
+
+
+def test_a_topology_of_a_flavor_is_left_as_it_is() -> None:
+    """A flavor that is an amount here may have its pods placed by Kueue: whoever wants that says so in its ResourceFlavor."""
+    flavor = 'policy "p" { use kueue.classical }\nflavor f {\n  gpu as owned\n  label model = "f"\n}\n'
+    made, _ = guarded_objects(compile_policy(flavor, "p.gpol"), "nvidia.com/gpu", "gpol")
+    [wanted] = [each for each in made.values() if each.kind.kind == "ResourceFlavor"]
+    found = {**wanted.body, "spec": {**wanted.body["spec"], "topologyName": "fabric"}}
+    assert differences(wanted, found, KUEUE_GUARDED.forms) == []
