@@ -14,7 +14,8 @@ from uuid import uuid4
 
 import pytest
 from gpol.adapters.kubernetes.api import Api, ApiError, Plain
-from gpol.adapters.kubernetes.resource_kinds import NAMESPACE, Kind
+from gpol.adapters.kubernetes.nodes import HOSTNAME
+from gpol.adapters.kubernetes.resource_kinds import NAMESPACE, NODE, Kind
 from gpol.adapters.kueue.export.live.live_objects import LiveChoices, export_live
 from gpol.adapters.kueue.live.decides import KueueDecisions
 from gpol.adapters.kueue.live.protocol import ADMISSION_CHECK, CLUSTER_QUEUE, LOCAL_QUEUE, RESOURCE_FLAVOR, WORKLOAD
@@ -77,11 +78,11 @@ class DyingApi:
 class AnyCluster:
     """The cluster, and gpol's journal. `name` is that of the namespace, and begins those of the ClusterQueues."""
 
-    def __init__(self, api: Api, folder: Path) -> None:
+    def __init__(self, api: Api, folder: Path, policy: str = POLICY) -> None:
         self.api, self.name = api, f"gpol-test-{uuid4().hex[:6]}"
         self.check = self.name if NAMED else "gpol"  # the player knows one check
         self.journal = str(folder / "journal.db")
-        self.checked = check(POLICY.replace("NAME", self.name), "any.gpol")
+        self.checked = check(policy.replace("NAME", self.name), "any.gpol")
         assert self.checked.graph is not None, self.checked.errors
 
     @asynccontextmanager
@@ -151,6 +152,21 @@ class AnyCluster:
         spec = {"suspend": True, "parallelism": 1, "completions": 1, "backoffLimit": 0, "template": template}
         body = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "labels": labels}, "spec": spec}
         await self.api.create(JOB.path(self.name), body)
+
+    @asynccontextmanager
+    async def nodes(self, **racks: str) -> AsyncIterator[None]:
+        """Nodes of 8 GPUs, by name in their racks; the hostname of each is another name."""
+        made = {f"{self.name}-{name}": {"gpol-test": self.name, "rack": rack, HOSTNAME: f"host-{name}"} for name, rack in racks.items()}
+        status = {"conditions": [{"type": "Ready", "status": "True"}], "allocatable": {"nvidia.com/gpu": "8", "pods": "110"}}
+        try:
+            for name, labels in made.items():
+                await self.api.create(NODE.path(), {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}})
+                await self.api.merge(NODE.path(name=name, part="status"), {"status": status})
+            yield
+        finally:
+            left = [item["metadata"]["name"] for item in (await self.api.list_all(NODE)).items]
+            for name in (name for name in made if name in left):
+                await self.api.delete(NODE.path(name=name))
 
     async def workload(self, job: str) -> Json:
         """The Workload of a job; empty as long as there is none."""

@@ -9,14 +9,35 @@ from pathlib import Path
 
 import go_apiserver
 import pytest
-from any_cluster import NAMED, AnyCluster, is_admitted
+from any_cluster import NAMED, POLICY, AnyCluster, is_admitted
 from go_apiserver import GoApiServer
 from gpol.adapters.kubernetes.api import Api, ApiError
+from gpol.adapters.kubernetes.nodes import HOSTNAME
+from gpol.adapters.kubernetes.resource_kinds import NODE
 from gpol.adapters.kueue.live.protocol import CONTROLLER, DECIDED, WORKLOAD, Mark
 from gpol.engine.events import WorkloadAdmitted
 from gpol.journal.journal import Journal
 
 pytestmark = pytest.mark.live
+
+PLACED = """policy "any" {
+  use gpol.fair
+  ignore cpu, memory
+  when a node is lost evict
+}
+topology fabric {
+  level rack from label "rack"
+  level host from node
+}
+flavor h100 {
+  gpu from nodes where gpol-test = "NAME"
+  placed in fabric
+}
+queue NAME-wide {
+  owns 16 gpu
+  local queue "NAME/wide"
+}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -31,12 +52,12 @@ def kubeconfig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield Path(running.kubeconfig)
 
 
-def run(kubeconfig: Path, folder: Path, test: Callable[[AnyCluster], Awaitable[None]]) -> None:
+def run(kubeconfig: Path, folder: Path, test: Callable[[AnyCluster], Awaitable[None]], policy: str = POLICY) -> None:
     """Run a test on the cluster."""
 
     async def connected() -> None:
         async with await Api.connect(kubeconfig) as api:
-            cluster = AnyCluster(api, folder)
+            cluster = AnyCluster(api, folder, policy)
             async with cluster.ready():
                 await test(cluster)
         await asyncio.sleep(0.25)  # connections with TLS take a moment to end after they were closed
@@ -119,3 +140,30 @@ def test_a_gpol_that_dies_around_a_write(kubeconfig: Path, tmp_path: Path, dies:
         assert mark.seq == seq
 
     run(kubeconfig, tmp_path, die)
+
+
+@pytest.mark.skipif(bool(NAMED), reason="it makes nodes, and a cluster's own controllers look after those")
+def test_places(kubeconfig: Path, tmp_path: Path) -> None:
+    """A job is sent to the hostname of a node; the node goes, and the job is evicted, and sent to the other one."""
+
+    async def placed(cluster: AnyCluster) -> None:
+        async with cluster.nodes(a="r1", b="r2"), cluster.gpol() as gpol:
+            await cluster.submit("first", "wide", 8)
+            first = await cluster.until("first", is_admitted)
+            [update] = cluster.row(first)["podSetUpdates"]
+            assert update["nodeSelector"] == {"gpol-test": cluster.name, HOSTNAME: "host-a"}
+            assert update["annotations"]["gpol.dev/place"] == f'["{cluster.name}-a"]'
+            await cluster.until_job("first", runs=True)
+            await cluster.api.delete(NODE.path(name=f"{cluster.name}-a"))
+            on_the_other = {"gpol-test": cluster.name, HOSTNAME: "host-b"}
+
+            def is_moved(found: dict[str, object]) -> bool:
+                updates = cluster.row(found).get("podSetUpdates") or [{}]
+                return is_admitted(found) and updates[0].get("nodeSelector") == on_the_other
+
+            await cluster.until("first", is_moved)
+            await cluster.submit("second", "wide", 8)
+            await cluster.until("second", cluster.waits)
+            assert gpol.problems == {}
+
+    run(kubeconfig, tmp_path, placed, PLACED)

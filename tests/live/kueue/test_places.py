@@ -7,9 +7,13 @@ from typing import Any
 import pytest
 from failing_cluster import FailingCluster, play
 from fake_kinds import NODE
+from gpol.adapters.live.wording import why_it_waits
 from gpol.engine.event_parts import PlacedPods
 from gpol.engine.events import WorkloadAdmitted, WorkloadEvicted
+from gpol.engine.explain.pending import standing
 from gpol.engine.facts import NodeAdded, NodeChanged, NodeRemoved, WorkloadAdopted, WorkloadSubmitted
+from gpol.journal.journal import Journal
+from gpol.journal.read.as_of import resume
 
 HOST = "kubernetes.io/hostname"
 ON_NODES = """policy "live" {
@@ -58,6 +62,14 @@ def places(cluster: FailingCluster, name: str) -> list[tuple[PlacedPods, ...]]:
     return [given.places for given in admitted[-1].assignments]
 
 
+def why(cluster: FailingCluster, name: str) -> str:
+    """Why a workload waits, as its check would say."""
+    with Journal.open(cluster.journal) as journal:
+        place = standing(resume(journal), f"default/{name}", briefly=True)
+    assert place is not None
+    return why_it_waits(place)
+
+
 def problem(cluster: FailingCluster, name: str) -> str:
     """What is told of a workload or a node."""
     told = [each for service in cluster.at_work for work in service.metrics.works for key, each in work.of_objects().items() if key == name]
@@ -82,6 +94,7 @@ def test_a_place_is_the_hostname_of_its_node(tmp_path: Path, monkeypatch: pytest
             add(cluster, "n3", 4)
             await cluster.settle()
             assert cluster.kueue.running == {"a"}
+            assert "room for 2 of 3 pods within one host; closest is n2" in why(cluster, "b")
             cluster.kueue.finish("a")
             await cluster.until(lambda: cluster.kueue.running == {"b"})
             assert selector(cluster, "b")[HOST] == "host-of-n1"
