@@ -1,16 +1,17 @@
 """What is learned of a Workload as it is, so that it is decided about: by its mark, its queue and its slices."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from ....engine.errors import FactError
 from ....engine.events import WorkloadAdmitted
+from ....engine.facts import WorkloadSubmitted
 from ....engine.policy_graph import PolicyGraph
 from ....engine.workload import NOWHERE, Workload
 from ....journal.errors import JournalError
 from ...kubernetes.nodes import NodeFact
 from ...kubernetes.reflector import Seen
-from ...live.decider import LiveDecider
+from ...live.decider import LiveDecider, Numbered
 from ...live.deciding_changes import DecidingChanges
 from ...live.desired import Desired
 from ...live.learned_facts import Learned, gone
@@ -31,6 +32,12 @@ class Deciding(DecidingChanges):
         super().__init__(cluster, decider, names, observer)
         self.cluster = cluster
         self._queues_of: tuple[PolicyGraph, dict[str, str]] | None = None
+        self._asked: set[str] = set()
+
+    def look(self, keys: Iterable[str], nodes: bool) -> list[Numbered]:
+        """Take in what has changed, decide and commit. Whoever was submitted in it asks anew in another look only."""
+        self._asked.clear()
+        return super().look(keys, nodes)
 
     def wanted(self, key: str, seen: Seen[Observed]) -> Desired | None:
         """What the journal wants of a workload; None where there is no decision that counts.
@@ -77,8 +84,11 @@ class Deciding(DecidingChanges):
         desired = self.wanted(key, seen)
         decided = Mark(self.decider.identity, desired.seq) if desired is not None else None
         labels = self.cluster.labels(key.partition("/")[0])
-        around = Surroundings(graph, labels, self._names, self._queues(graph), self.nodes)
-        return learn(seen.value, known, decided, around, now, self._slice(key, seen.value))
+        around = Surroundings(graph, labels, self._names, self._queues(graph), self.nodes, key not in self._asked)
+        learned = learn(seen.value, known, decided, around, now, self._slice(key, seen.value))
+        if any(isinstance(fact, WorkloadSubmitted) for fact in learned.facts):
+            self._asked.add(key)
+        return learned
 
     def _has_ended(self, known: Workload) -> bool:
         seen = self.cluster.workload(known.name)

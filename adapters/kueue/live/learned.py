@@ -41,14 +41,15 @@ KUEUE = "kueue"
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """What else decides where a workload belongs: the policy, the labels of its namespace (None: the namespace was not seen yet), what
-    resources of the policy are called in the cluster, where that is another name, the queues by what their ClusterQueues are called, and
-    the nodes as the journal has them."""
+    resources of the policy are called in the cluster, where that is another name, the queues by what their ClusterQueues are called,
+    the nodes as the journal has them, and whether the workload may ask anew: once in a look, whatever comes of it."""
 
     graph: PolicyGraph
     labels: Mapping[str, str] | None
     names: Mapping[str, str]
     queues: Mapping[str, str]
     nodes: Mapping[str, NodeFact]
+    may_ask_anew: bool = True
 
     def requests(self, asked: Mapping[str, int]) -> dict[str, int]:
         """What one pod asks for, by the policy's names of resources."""
@@ -85,7 +86,7 @@ def learn(
         return _of_running(observed, known, decided, around, now)
     if known.held_by_owner:
         return _adoption(observed, known, around, now)
-    if _may_ask_anew(observed, known, around, now) and not asks_as_it_has_to(around.graph, known.fact):
+    if _may_ask_anew(observed, around) and not asks_as_it_has_to(around.graph, known.fact):
         return _asked_anew(observed, known, around, now)
     return Learned(tuple(_of_waiting(observed, known, around, now)))
 
@@ -214,7 +215,7 @@ def _of_running(observed: Observed, known: Workload, decided: Mark | None, aroun
     """
     if decided is None or was_carried_out(observed, decided):
         runs_on, why = observed.runs, observed.evicted or _why_stopped(observed)
-    elif _may_ask_anew(observed, known, around, now) and not can_be_said(known.assignments, around.graph, around.nodes):
+    elif _may_ask_anew(observed, around) and not can_be_said(known.assignments, around.graph, around.nodes):
         return _asked_anew(observed, known, around, now)
     else:
         runs_on, why = observed.asks, _why_not(observed)
@@ -242,9 +243,9 @@ def _of_waiting(observed: Observed, known: Workload, around: Surroundings, now: 
         yield OperatorAction(time=now, by=KUEUE, action="release", workload=known.name, note="Kueue has reserved quota for it again")
 
 
-def _may_ask_anew(observed: Observed, known: Workload, around: Surroundings, now: int) -> bool:
-    """Whether a workload that waits for an answer may ask for the same again: once at a moment, whatever comes of it."""
-    return observed.asks and around.labels is not None and known.fact.time < now
+def _may_ask_anew(observed: Observed, around: Surroundings) -> bool:
+    """Whether a workload that waits for an answer may ask for the same again."""
+    return observed.asks and around.labels is not None and around.may_ask_anew
 
 
 def _asked_anew(observed: Observed, known: Workload, around: Surroundings, now: int) -> Learned:

@@ -221,6 +221,28 @@ def test_a_lost_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str, 
     play(monkeypatch, tmp_path, act, ON_NODES.replace("lost evict", f"lost {word}"))
 
 
+def test_a_lost_node_in_cycles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody says of a workload that it has lost its node: it goes on until Kueue stops it, and gets a place elsewhere then."""
+    policy = IN_RACKS.replace('level rack from label "rack"', "level host from node")
+
+    async def act(cluster: FailingCluster) -> None:
+        add(cluster, "n1")
+        async with cluster.gpol():
+            cluster.kueue.submit_pods("a", main={"gpus": 4, "count": 2})
+            await cluster.until(lambda: cluster.kueue.running == {"a"})
+            assert selector(cluster, "a") == {"model": "h100", HOST: "host-of-n1"}
+            add(cluster, "n2")
+            cluster.store.delete(NODE, "n1")
+            await cluster.until(lambda: cluster.events(NodeRemoved))
+            await cluster.settle()
+            assert cluster.kueue.running == {"a"}
+            assert not cluster.events(WorkloadEvicted)
+            cluster.kueue.not_ready("a")
+            await cluster.until(lambda: cluster.check("a").get("podSetUpdates") and selector(cluster, "a")[HOST] == "host-of-n2")
+
+    play(monkeypatch, tmp_path, act, policy)
+
+
 def test_whoever_stops_is_in_the_way_where_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As long as its pods run nobody is sent to its node, though the flavor has enough on others."""
 

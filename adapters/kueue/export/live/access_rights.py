@@ -26,7 +26,7 @@ _RBAC = "rbac.authorization.k8s.io"
 @dataclass(frozen=True, slots=True)
 class AccessChoices:
     """What gpol is to do: `reviews`: find out who calls its HTTP interface, and what they may do; `deletes`: delete what the policy no
-    longer has; `nodes`: take the capacity of flavors from nodes. `check` is the name of its AdmissionCheck."""
+    longer has; `nodes`: take the capacity of flavors from nodes, or give places there. `check` is the name of its AdmissionCheck."""
 
     way: LiveWay
     namespace: str
@@ -75,7 +75,7 @@ def _rules(choices: AccessChoices) -> list[Object]:
 
 
 def surroundings_rules(nodes: bool) -> list[Object]:
-    """What gpol reads beside workloads where it decides: namespaces, and nodes if the policy takes the capacity of flavors from them."""
+    """What gpol reads beside workloads where it decides: namespaces, and nodes if the policy reads what they have."""
     return [
         access_rule("", ("namespaces", *(("nodes",) if nodes else ())), "list", "watch"),
         access_rule("", ("namespaces",), "get", names=(CLUSTER_NAMESPACE,)),
