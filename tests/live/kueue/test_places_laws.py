@@ -216,3 +216,28 @@ TestPlacesInRacks = PlacingWorldInRacks.TestCase
 TestPlacesInRacks.settings = settings(stateful_step_count=60)
 TestPlacesOnNodes = PlacingWorld.TestCase
 TestPlacesOnNodes.settings = settings(stateful_step_count=60)
+
+
+def test_a_workload_asks_anew_though_the_clock_stands_still() -> None:
+    """Its node is cordoned at the moment at which it was admitted, as the clock was set back; it is not sent there."""
+    world = PlacingWorld()
+    world.begin(jobs=[])
+    world.decide(-5_000_000)
+    world.submit_gang("a", 4, 1, 0)
+    world.kueue.reserve("a")
+    world.watch_some(8)
+    world.decide(0)
+    known = world.decider.core.view.workload("default/a")
+    assert known is not None
+    assert known.admitted == known.fact.time
+    for name in NODES:
+        world._put_node(name, {}, {"unschedulable": True})
+    world.see_nodes()
+    world.decide(0)
+    world._write("default/a")
+    world.decide(0)
+    known = world.decider.core.view.workload("default/a")
+    assert known is not None
+    assert known.admitted is None
+    assert known.fact.time == world.decider.moment
+    world.teardown()
