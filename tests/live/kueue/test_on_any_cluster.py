@@ -164,6 +164,6 @@ def test_places(kubeconfig: Path, tmp_path: Path) -> None:
             await cluster.until("first", is_moved)
             await cluster.submit("second", "wide", 8)
             await cluster.until("second", cluster.waits)
-            assert gpol.problems == {}
+            assert not [name for name in gpol.problems if cluster.name in name]  # what other tests have left is named as well
 
     run(kubeconfig, tmp_path, placed, PLACED)
