@@ -10,7 +10,7 @@ _MOST_COUNTS, _ROWS_COUNTED = 16, 2**19
 """For how many kinds of pods it is kept what fits into each domain: so many, or as many as have so many rows together."""
 
 _CHANGES = 4
-"""How many changes are listed for each lowest domain, on average, before all is counted anew."""
+"""How many changes are listed for each lowest domain, on average, before each is listed once again."""
 
 
 def first_tables(policy: PolicyTables, spec: Ints, local_queues: int) -> Tables:

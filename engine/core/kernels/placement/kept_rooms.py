@@ -4,6 +4,8 @@ Each of these counts has a row in `room`, `tally` and `kept`. `touched` lists th
 that is asked for again takes in only what was touched since it was asked for last.
 """
 
+import numpy as np
+
 from ... import columns as c
 from ...tables import Ints, Tables
 from .rooms import count_leaf, domains_of, sum_up, wish_at
@@ -28,19 +30,25 @@ def touch(t: Tables, leaf: int) -> None:
     if t.leaf[leaf, c.L_TOUCHED] >= t.state[c.SEEN]:
         return
     if t.state[c.TOUCHES] == len(t.touched):
-        forget_counts(t)
+        list_once(t)
     t.leaf[leaf, c.L_TOUCHED] = t.state[c.TOUCHES]
     t.touched[t.state[c.TOUCHES]] = leaf
     t.state[c.TOUCHES] += 1
 
 
-def forget_counts(t: Tables) -> None:
-    """Keep no count, so that no change need be listed."""
+def list_once(t: Tables) -> None:
+    """List each lowest domain once, where it changed last: there is room for more changes then, and each count still knows its place."""
+    listed, before = 0, np.empty(t.state[c.TOUCHES] + 1, np.int64)
+    for at in range(t.state[c.TOUCHES]):
+        before[at], leaf = listed, t.touched[at]
+        if t.leaf[leaf, c.L_TOUCHED] == at:
+            t.leaf[leaf, c.L_TOUCHED], t.touched[listed] = listed, leaf
+            listed += 1
+    before[t.state[c.TOUCHES]] = listed
     for room in range(len(t.kept)):
-        t.kept[room, c.K_WORKERS] = c.NONE
-    for leaf in range(len(t.leaf)):
-        t.leaf[leaf, c.L_TOUCHED] = c.NONE
-    t.state[c.TOUCHES] = t.state[c.SEEN] = 0
+        if t.kept[room, c.K_WORKERS] != c.NONE:
+            t.kept[room, c.K_UP_TO] = before[t.kept[room, c.K_UP_TO]]
+    t.state[c.TOUCHES], t.state[c.SEEN] = listed, before[t.state[c.SEEN]]
 
 
 def count_rooms(t: Tables, flavor: int, workers: int, leader: int, wish: int, empty: bool) -> None:

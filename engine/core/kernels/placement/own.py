@@ -68,21 +68,34 @@ def one_for_all(
     """The domain of a level for all of them, of those that have room, by the way; NONE where none has."""
     first, last = domains_of(t, flavor, level)
     best, way = c.NONE, t.state[c.PLACING_WAY]
-    for domain in range(first, last):
-        if not holds_pods(t, domain, slices, leaders):
-            continue
-        if best == c.NONE:
-            best = domain
-            continue
-        order = 0
-        if way == c.KEEPING_ROOM and is_lowest:
+    domain = next_with_room(t, first, last, slices, leaders)
+    while domain < last:
+        order = -1 if best == c.NONE else 0
+        if order == 0 and way == c.KEEPING_ROOM and is_lowest:
             order = order_of_lost(t, workers, domain, 0, best, 0, pods, empty)
         if order == 0:
             order = room_in(t, domain, c.R_SLICES) - room_in(t, best, c.R_SLICES)
             order = -order if way == c.SPREAD else order
         if order < 0:
             best = domain
+        domain = next_with_room(t, domain + 1, last, slices, leaders)
     return best
+
+
+def next_with_room(t: Tables, domain: int, last: int, slices: int, leaders: int) -> int:
+    """The next domain of a level that has room for all of them; `last` where none has.
+
+    The level is that of slices or above it. So where a domain has no room for them, none has in it.
+    """
+    while domain < last:
+        above = t.domain[domain, c.D_PARENT]
+        if above != c.NONE and domain == t.domain[above, c.D_FIRST_CHILD] and not holds_pods(t, above, slices, leaders):
+            domain += t.domain[above, c.D_CHILDREN]
+        elif holds_pods(t, domain, slices, leaders):
+            return domain
+        else:
+            domain += 1
+    return last
 
 
 # --- down the levels ----------------------------------------------------------------------------------------------------
