@@ -167,11 +167,15 @@ def test_a_configuration_of_kueue_that_cannot_be_read(site: Site) -> None:
     assert any(line.startswith("kueue.watch.configuration: ") and "cannot be read" in line for line in site.lacks())
 
 
-@pytest.mark.parametrize("way", ["kueue", "volcano"])
 @pytest.mark.parametrize(
-    ("policy", "said"),
-    [(BY_USER, "does not say who has submitted it"), (PLACED, "flavor h100: placed: says where pods stand")],
-    ids=["who", "places"],
+    ("way", "policy", "said"),
+    [
+        ("kueue", BY_USER, "does not say who has submitted it"),
+        ("volcano", BY_USER, "does not say who has submitted it"),
+        ("kueue", PLACED, "when a node is lost"),
+        ("volcano", PLACED, "flavor h100: placed: says where pods stand"),
+    ],
+    ids=["who-kueue", "who-volcano", "places-kueue", "places-volcano"],
 )
 def test_a_policy_that_the_system_cannot_go_by(site: Site, way: str, policy: str, said: str) -> None:
     """The same is refused as by the live export, by the check and at the start."""
