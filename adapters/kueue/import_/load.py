@@ -14,6 +14,7 @@ from ..read.kinds import Raw, read_objects
 from ..read.objects import Configuration, Objects
 from .excluded_resources import leave_out_excluded
 from .facts import Moment, facts
+from .impossible_places import check_places
 from .node_facts import node_facts
 from .policy import CLASSICAL, FAIR, PROFILES, PolicyChoice, policy
 from .revoked_reservations import take_back
@@ -122,6 +123,8 @@ def load(
         leave_out_pods(objects, found)
     check_topologies(objects, wanted.in_cycles, found)
     made, moment = policy(objects, wanted, found), Moment(now, wanted.in_cycles, queues or {}, clock)
-    played = [*node_facts(objects, now if clock is None else clock, found), *facts(objects, moment, found)]
+    nodes = node_facts(objects, now if clock is None else clock, found)
+    check_places(objects, nodes, found)
+    played = [*nodes, *facts(objects, moment, found)]
     found.check()
     return Imported(made, played, found.notes(), objects, PolicyNames(objects))

@@ -31,7 +31,7 @@ def node_facts(objects: Objects, time: int, found: Findings) -> list[NodeAdded]:
         found.begin("Node", node.name, node.file)
         of_node = [topologies[flavor.name] for flavor in flavors if is_of_flavor(node, flavor, topologies[flavor.name])]
         if not of_node:
-            found.note("metadata.labels", "is of no ResourceFlavor with a topology: it is left out")
+            _note_left_out(node, flavors, topologies, found)
         elif not node.ready:
             found.note("status.conditions", "is not ready: Kueue places nothing there, and it is left out")
         else:
@@ -43,9 +43,23 @@ def node_facts(objects: Objects, time: int, found: Findings) -> list[NodeAdded]:
     return [made[name] for name in sorted(made)]
 
 
+def _note_left_out(node: ClusterNode, flavors: Iterable[ResourceFlavor], topologies: Mapping[str, KueueTopology], found: Findings) -> None:
+    """Say why no flavor places pods on a node: it lacks the label of a level, or is of none of them."""
+    for flavor in (flavor for flavor in flavors if _has_labels(node, flavor)):
+        lacking = next(level for level in topologies[flavor.name].levels if level not in node.labels)
+        where = f"a level of Topology {flavor.topology}, in which ResourceFlavor {flavor.name} places pods"
+        found.note("metadata.labels", f"has no label {lacking}, {where}: it is left out")
+        return
+    found.note("metadata.labels", "is of no ResourceFlavor with a topology: it is left out")
+
+
 def is_of_flavor(node: ClusterNode, flavor: ResourceFlavor, topology: KueueTopology) -> bool:
     """Whether a flavor places pods on a node: it has the flavor's labels, and one for each level of its topology."""
-    return all(node.labels.get(key) == value for key, value in flavor.labels) and all(level in node.labels for level in topology.levels)
+    return _has_labels(node, flavor) and all(level in node.labels for level in topology.levels)
+
+
+def _has_labels(node: ClusterNode, flavor: ResourceFlavor) -> bool:
+    return all(node.labels.get(key) == value for key, value in flavor.labels)
 
 
 def domain_name(node: ClusterNode, topologies: Iterable[KueueTopology]) -> str:

@@ -111,17 +111,21 @@ def _flavors(objects: Objects, slots: dict[str, set[str]], in_cycles: bool, foun
     for flavor in sorted(slots):
         having = sorted(slots[flavor]) or ["cpu"]  # nobody owns any of it, but a flavor has to have something
         resources = tuple(name(resource) for resource in having)
-        missing = (tree.Missing(),) if in_cycles else ()
-        about = (*_nodes(given[flavor]), *placed_in(given[flavor], objects)) if flavor in given else missing
         if flavor not in given:
             found.begin("ResourceFlavor", flavor, "")
             found.note("", "is not there: the ClusterQueues that name it admit nothing")
-        yield tree.FlavorItem(name(flavor), (tree.AsOwned(resources), *about))
+            yield tree.FlavorItem(name(flavor), (tree.AsOwned(resources), *([tree.Missing()] if in_cycles else [])))
+            continue
+        placed = placed_in(given[flavor], objects)
+        labels = tuple(tree.LabelEquals(key, tree.Text(value)) for key, value in given[flavor].labels)
+        if placed and not in_cycles:  # what is decided at once goes by what nodes have, so their labels say what there is
+            has: tuple[tree.AsOwned | tree.FromNodes | tree.NodeLabel, ...] = (tree.FromNodes(resources, labels),)
+        else:
+            has = (tree.AsOwned(resources), *map(tree.NodeLabel, labels))
+        yield tree.FlavorItem(name(flavor), (*has, *_taints(given[flavor]), *placed))
 
 
-def _nodes(flavor: ResourceFlavor) -> Iterator[tree.NodeLabel | tree.TaintStatement | tree.Tolerates]:
-    for key, value in flavor.labels:
-        yield tree.NodeLabel(tree.LabelEquals(key, tree.Text(value)))
+def _taints(flavor: ResourceFlavor) -> Iterator[tree.TaintStatement | tree.Tolerates]:
     for taint in flavor.taints:
         yield tree.TaintStatement(taint.key, tree.Text(taint.value) if taint.value else None, taint.effect)
     for toleration in flavor.tolerations:

@@ -75,9 +75,26 @@ def check_topologies(objects: Objects, in_cycles: bool, found: Findings) -> None
     for flavor in (flavor for flavor in objects.flavors if flavor.topology not in {"", *known}):
         found.begin("ResourceFlavor", flavor.name, flavor.file)
         found.note("spec.topologyName", "is no Topology of the dump: nothing gets places on it")
+    if not in_cycles:
+        _check_labels(objects, found)
     for queue in objects.cluster_queues:
         found.begin("ClusterQueue", queue.name, queue.file)
         _check_delays(queue, objects, in_cycles, found)
+
+
+def _check_labels(objects: Objects, found: Findings) -> None:
+    """Report flavors whose labels do not say which nodes are theirs alone: what is decided at once goes by what the nodes of each have."""
+    placing = topologies_of_flavors(objects)
+    flavors = [flavor for flavor in objects.flavors if flavor.name in placing]
+    for flavor in flavors:
+        found.begin("ResourceFlavor", flavor.name, flavor.file)
+        narrower = [other.name for other in flavors if other is not flavor and set(flavor.labels) <= set(other.labels)]
+        if not flavor.labels:
+            cause = "has none, so that nothing says which nodes are of it, and a policy that decides at once goes by what these have"
+            found.problem("spec.nodeLabels", cause, "add a label that its nodes have, or import it with a profile of Kueue")
+        elif narrower:
+            cause = f"are labels of all nodes of {narrower[0]}, too, and in a policy that decides at once a node is of one flavor"
+            found.problem("spec.nodeLabels", cause, "add a label that tells the two apart, or import it with a profile of Kueue")
 
 
 def _check_delays(queue: ClusterQueue, objects: Objects, in_cycles: bool, found: Findings) -> None:

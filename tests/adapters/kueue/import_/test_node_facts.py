@@ -71,13 +71,14 @@ def test_nothing_is_less_than_nothing(kueue: Maker) -> None:
 
 
 def test_nodes_that_count_for_nothing(kueue: Maker) -> None:
-    """Those that are not ready, of no flavor, or without a label of a level: each is noted."""
+    """Those that are not ready, of no flavor, or without a label of a level: each is noted, and the label is named."""
     objects = (*cluster(kueue), node(kueue, "a", ready=False), node(kueue, "b", pool="b"))
     lacking = node(kueue, "c")
     del lacking["metadata"]["labels"]["rack"]
     assert nodes(kueue, *objects, lacking) == []
     assert kueue.notes(*objects, lacking) == [
-        "Node b, c: metadata.labels: is of no ResourceFlavor with a topology: it is left out",
+        "Node c: metadata.labels: has no label rack, a level of Topology dc, in which ResourceFlavor base places pods: it is left out",
+        "Node b: metadata.labels: is of no ResourceFlavor with a topology: it is left out",
         "Node a: status.conditions: is not ready: Kueue places nothing there, and it is left out",
     ]
 

@@ -3,11 +3,17 @@
 from typing import Any
 
 import pytest
+from gpol.adapters.kueue.export.export_policy import export
+from gpol.adapters.kueue.export.yaml_text import yaml_documents
+from gpol.adapters.kueue.import_.load import load, read_files
+from gpol.dsl import compile_policy
+from gpol.dsl.print.formatter import print_tree
 from gpol.dsl.syntax import tree
+from gpol.engine.eligibility import labels_of
 from gpol.engine.event_parts import PlacedPods, PodSet, Slice
 from gpol.engine.facts import WorkloadAdopted, WorkloadSubmitted
 
-from ..conftest import Json, Maker
+from ..conftest import NOW, Json, Maker
 
 HOST = "kubernetes.io/hostname"
 BLOCK = "topology.example/block"
@@ -37,14 +43,39 @@ def holds(kueue: Maker, *objects: Json) -> list[str]:
 @pytest.mark.parametrize("profile", ["kueue.classical", "kueue.fair", "gpol.fair"])
 def test_a_flavor_is_placed_in_its_topology(profile: str, kueue: Maker) -> None:
     """Levels are called as their labels, from the widest down, and the hostname stands for nodes; topologies come before flavors."""
-    first, second = items(kueue, kueue.queue(), placing(kueue), topology(kueue), profile=profile)
+    objects = (kueue.queue(), placing(kueue), topology(kueue))
+    first, second = items(kueue, *objects, profile=profile)
     levels = (tree.LevelStatement(tree.Name(BLOCK), BLOCK), tree.LevelStatement(tree.Name(HOST), None))
     assert first == tree.TopologyItem(tree.Name("dc"), levels)
-    assert second.body == (
-        tree.AsOwned((tree.Name("cpu"),)),
-        tree.NodeLabel(tree.LabelEquals("pool", tree.Text("a"))),
-        tree.PlacedIn(tree.Name("dc")),
-    )
+    label = tree.LabelEquals("pool", tree.Text("a"))
+    at_once = (tree.FromNodes((tree.Name("cpu"),), (label,)),)
+    in_cycles = (tree.AsOwned((tree.Name("cpu"),)), tree.NodeLabel(label))
+    assert second.body == (*(at_once if profile == "gpol.fair" else in_cycles), tree.PlacedIn(tree.Name("dc")))
+    graph = kueue.checked(*objects, profile=profile).graph
+    assert graph is not None
+    assert [(graph.topologies[flavor.topology].name, labels_of(flavor)) for flavor in graph.flavors] == [("dc", {"pool": "a"})]
+
+
+def test_what_nodes_have_is_there_and_back(kueue: Maker) -> None:
+    """A policy that decides at once is exported with the labels of its nodes, and imported again it is the same."""
+    objects = (kueue.queue(), kueue.local(), placing(kueue), topology(kueue))
+    text = kueue.text(*objects, profile="gpol.fair")
+    again = yaml_documents(export(compile_policy(text, "kueue.gpol")).objects)
+    made = load(read_files([("again.yaml", again.encode())]), NOW, "gpol.fair").tree
+    assert print_tree(made) == text
+
+
+@pytest.mark.parametrize(
+    ("labels", "told"), [({}, "has none, so that nothing says which nodes"), ({"pool": "a"}, "are labels of all nodes of narrow")]
+)
+def test_labels_that_do_not_tell_flavors_apart(labels: dict[str, str], told: str, kueue: Maker) -> None:
+    """Decided at once, a flavor is what its nodes have, and a node is of one flavor; Kueue's own profiles know quotas beside nodes."""
+    narrow = kueue.flavor("narrow", topologyName="dc", nodeLabels={"pool": "a", "gpu": "h100"})
+    objects = (kueue.queue(), kueue.flavor("base", topologyName="dc", nodeLabels=labels), narrow, topology(kueue))
+    (said,) = kueue.problems(*objects, profile="gpol.fair")
+    assert said.startswith(f"ResourceFlavor base: spec.nodeLabels: {told}")
+    assert said.endswith("import it with a profile of Kueue")
+    assert kueue.text(*objects)
 
 
 def test_a_topology_that_ends_above_nodes(kueue: Maker) -> None:
@@ -130,7 +161,9 @@ def places(kueue: Maker, *objects: Json) -> tuple[tuple[PlacedPods, ...], list[s
 )
 def test_places_are_told(labels: tuple[str, ...], levels: list[str], values: tuple[str, ...], kueue: Maker) -> None:
     """By the node alone, or by the values of all levels."""
-    found = places(kueue, placing(kueue), topology(kueue, labels=labels), held(kueue, levels, *values))
+    status = {"allocatable": {"cpu": "4", "pods": "10"}, "conditions": [{"type": "Ready", "status": "True"}]}
+    node = kueue.obj("Node", "n1", labels={"pool": "a", BLOCK: "b1", "rack": "r1", HOST: "n1"}, status=status) | {"apiVersion": "v1"}
+    found = places(kueue, placing(kueue), topology(kueue, labels=labels), node, held(kueue, levels, *values))
     assert found == ((PlacedPods(domain=values, pods=2),), [])
 
 
