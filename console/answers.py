@@ -199,11 +199,18 @@ class StandingPods(_Data):
     pods: int
 
 
+class LackingData(_Data):
+    """The label, with the level it stands for, for want of which a node is in no domain. No level: it is one of the flavor's own."""
+
+    level: str
+    label: str
+
+
 class NodeData(_Data):
     """A node of a flavor that gives pods places, or a wider domain where pods get no nodes; and who stands there.
 
     `place` is what decisions call it, `path` its domains from the widest level down, `nodes` are all nodes in it: none where it is gone and
-    pods are still there. `cordoned`: it takes nobody new.
+    pods are still there. `cordoned`: it takes nobody new. `lacks`: no pod gets a place there, as the node is in no domain.
     """
 
     place: tuple[str, ...]
@@ -215,6 +222,7 @@ class NodeData(_Data):
     cordoned: bool
     taints: tuple[TaintData, ...]
     pods: tuple[StandingPods, ...]
+    lacks: LackingData | None = None
 
 
 class WorkloadData(_Data):

@@ -76,6 +76,7 @@ STATE_COLUMNS: dict[str, str] = {
     "cordoned": "boolean",
     "taints": "taints",
     "supplies": "supplies",
+    "lacks_label": "text",
     "payload": "text",
     "policy_digest": "text",
     "chain": "text",
@@ -126,6 +127,7 @@ def _places(core: Core, graph: PolicyGraph) -> Iterator[TableRow]:
                 {"resource": resource, "exists": each.capacity.get(resource, 0), "used": each.used.get(resource, 0)}
                 for resource in sorted({*each.capacity, *each.used})
             ],
+            "lacks_label": None if each.lacks is None else each.lacks.label,
         }
 
 

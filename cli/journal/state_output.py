@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from ...engine.event_parts import POD_COUNT, PodSet
-from ...engine.explain.unplaced import cause_told
+from ...engine.explain.unplaced import cause_told, without_place_told
 from ...engine.facts import PolicyActivated
 from ...engine.outcome.grounds import KeptOffPlaces
 from ...engine.policy_graph import PolicyGraph
@@ -159,6 +159,7 @@ def _place_told(graph: PolicyGraph, each: PlaceState) -> tuple[str, ...]:
     )
     taints = [f"taint {taint.key}{f'={taint.value}' if taint.value else ''}:{taint.effect}" for taint in each.taints]
     kept = ["gone" if not each.machines else "nobody new"] if each.cordoned or not each.machines else []
+    kept = kept if each.lacks is None else [f"nobody: {without_place_told(graph, each.lacks)}"]
     who = [f"{name} ({pods})" if pods > 1 else name for name, pods in each.pods]
     flavors = ", ".join(graph.flavors[flavor].name for flavor in each.flavors)
     return ("/".join(each.path), flavors, used, ", ".join([*kept, *taints]) or "all", names(who) or "-")

@@ -65,6 +65,7 @@ def run(
         from .fact_lines import Facts, open_facts, play
         from .figures import show_figures, show_places
         from .never_ran_output import show_never_ran
+        from .node_notes import tell_without_place
 
     if policy == facts == "-":
         refuse("standard input is either the policy or the facts; give a file for one of them")
@@ -108,6 +109,8 @@ def run(
     measure.check_accounts()
     if measure.facts == 0 and code == GOOD:
         complain(f"gpol: no fact was played: {lines.name} has none" + (" that is possible" if lines.skipped else ""))
+    if player.core.graph is not None:
+        tell_without_place(player.core.graph, player.core.view.machines())
     show_figures(measure, form, skipped=lines.skipped)
     show_places(stood, form)
     show_never_ran(player.core, never_ran, form, journal)

@@ -72,6 +72,7 @@ def simulate(
         from ..speed.kernels import core_for_command
         from .figures import show_figures, show_places
         from .never_ran_output import show_never_ran
+        from .node_notes import machines_of, tell_without_place
 
     if seed is not None:
         refuse("nothing in a simulation is random, so a seed would change nothing; leave --seed out")
@@ -90,6 +91,7 @@ def simulate(
         jobs, source = _jobs(workloads, trace)
         there = _nodes(nodes, active.graph) if nodes is not None else []
     _tell_of_no_flavor(active.graph, there)
+    tell_without_place(active.graph, machines_of(there))
     check_report(report, (policy, workloads, *filter(None, (nodes,)), journal, wanted.key), force=force)
     evicted: OnEvict = "resume" if on_evict == "resume" else "restart"
     record = RunRecord(evicted) if report is not None else None

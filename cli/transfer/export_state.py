@@ -36,6 +36,7 @@ def state(journal: str, at: str | None, out: str | None, force: bool, no_snapsho
     from ...adapters.export.state_rows import STATE_ROWS, state_rows
     from ...compiled.core_to_ask import quickly
     from ...journal.read.as_of import core_at
+    from ..run.node_notes import tell_without_place
 
     in_parquet = out is not None and out.endswith(PARQUET)
     target = lines_target(out, STATE_TABLE if in_parquet else STATE_LINES, force=force)
@@ -45,6 +46,8 @@ def state(journal: str, at: str | None, out: str | None, force: bool, no_snapsho
             core = part.state(lambda: core_at(read, find_moment(read, at), snapshots=not no_snapshot, progress=tick))
         if core.graph is None:
             complain(f"gpol: no policy was active yet at event {core.seq}, so there is no state")
+        else:
+            tell_without_place(core.graph, core.view.machines())
         rows = state_rows(quickly(core), read)
         written = _parquet(target, rows) if target is not None and in_parquet else write_lines(target, json_lines(rows, STATE_ROWS))
     return tell_exported(out, form, written, "row", rows=written, seq=core.seq, time=core.time)

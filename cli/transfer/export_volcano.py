@@ -71,6 +71,7 @@ def volcano(
 ) -> int:
     """Export a policy to Volcano's objects, for `kubectl apply`; what they cannot express is refused, or noted on stderr."""
     from ...adapters.volcano.export.export_to_volcano import ExportRefused, json_list, yaml_documents
+    from ..run.node_notes import tell_without_place
 
     said = {"--way": way, "--namespace": namespace, "--reviews": reviews, "--may-delete": may_delete}
     _check_options(live, way == "guard", {name for name, value in said.items() if value or value == ""}, gpu, sum_flavors, nodes)
@@ -83,6 +84,8 @@ def volcano(
     if sum_flavors and len({slot.resource for slot in checked.graph.slots}) == len(checked.graph.slots):
         refuse("--sum-flavors: no resource has several flavors; leave the option out")
     there = None if nodes is None else _nodes(nodes, checked.graph)
+    if there is not None:
+        tell_without_place(checked.graph, there)
     try:
         with progress("making objects", None):
             exported = _export(checked.graph, live, gpu, sum_flavors, there, way, namespace, reviews, may_delete)

@@ -1,5 +1,6 @@
 """Why a workload has no places, as data of bounded size, and in words."""
 
+from ..nodes.without_places import WithoutPlace
 from ..outcome.grounds import KeptOffPlaces, LayerFit, Unplaced
 from ..outcome.nomination import FlavorAssignment, Mode, NoPlaces
 from ..policy_graph import PolicyGraph
@@ -148,6 +149,14 @@ def instead_of(told: Unplaced) -> str:
             smaller = "ask for smaller pods" if told.size == 1 else "ask for smaller slices"
             ways += [f"ask for at most {_unit(told, told.fit)}" if 0 < told.fit < told.of else smaller]
             return f"{', '.join(ways)}, or add nodes to {told.flavor}"
+
+
+def without_place_told(graph: PolicyGraph, told: WithoutPlace) -> str:
+    """What a node lacks that is of a flavor and stands in none of its domains."""
+    if told.level:
+        return f"has no label `{told.label}` (level {told.level})"
+    flavor = graph.flavors[told.flavors[0]]
+    return f'has no label `{told.label} = "{dict(flavor.labels)[told.label]}"` of flavor {flavor.name}'
 
 
 def placed_told(domains: tuple[tuple[tuple[str, ...], int], ...], most: int) -> str:

@@ -15,6 +15,7 @@ from ..nodes.domains import DomainPath, domain_trees
 from ..nodes.inventory import Machine
 from ..nodes.kept_off import KeptOff
 from ..nodes.wishes import Wish, each_pod
+from ..nodes.without_places import WithoutPlace, nodes_without_place
 from ..policy_graph import PolicyGraph
 from ..workload import Workload
 
@@ -26,7 +27,8 @@ class PlaceState:
     `flavors` are those that give it, by index; `path` is its domain in the topology of the first of them (of a node that is gone: its name
     alone). `pods` says how many pods of which workloads stand there, in the order of their submissions. `capacity` and `used` are in the
     smallest unit, the latter with `pods`, which counts them. `cordoned`: it takes nobody new (of a domain: none of its nodes does);
-    `taints` are those of a node.
+    `taints` are those of a node. `lacks` names the label, with its level, for want of which a node of the flavors is in no domain: it is
+    told by its name alone, and takes nobody.
     """
 
     place: DomainPath
@@ -38,6 +40,7 @@ class PlaceState:
     cordoned: bool = False
     taints: tuple[Taint, ...] = ()
     pods: list[tuple[str, int]] = field(default_factory=list)
+    lacks: WithoutPlace | None = None
 
     def free(self, resource: str) -> int:
         """What is free of a resource; below 0 where more is used than there is."""
@@ -55,6 +58,7 @@ class PlaceState:
             "cordoned": self.cordoned,
             "taints": [asdict(taint) for taint in self.taints],
             "pods": [{"workload": name, "pods": pods} for name, pods in self.pods],
+            "lacks": None if self.lacks is None else {"level": self.lacks.level, "label": self.lacks.label},
         }
 
 
@@ -86,7 +90,10 @@ _Key = tuple[int, DomainPath]
 
 
 def places_of(graph: PolicyGraph, machines: Mapping[str, Machine], workloads: Iterable[Workload]) -> list[PlaceState]:
-    """All places of flavors that give some, in order of their paths, with those that are gone where pods still stand."""
+    """All places of flavors that give some, in order of their paths, with those that are gone where pods still stand.
+
+    Nodes of these flavors that stand in no domain are among them.
+    """
     found: dict[_Key, PlaceState] = {}
     known = {name: replace(machines[name], cordoned=False) for name in sorted(machines)}
     for flavor, tree in enumerate(domain_trees(graph, known)):
@@ -98,12 +105,17 @@ def places_of(graph: PolicyGraph, machines: Mapping[str, Machine], workloads: It
             state.capacity = _summed(known[name].capacity for name in domain.machines)
             state.taints = machines[domain.machines[0]].taints if tree.topology.ends_at_nodes else ()
             state.cordoned = all(machines[name].cordoned for name in domain.machines)
+    for lacking in nodes_without_place(graph, machines):
+        each = machines[lacking.node]
+        state = PlaceState((lacking.node,), (lacking.node,), lacking.flavors, (lacking.node,), dict(each.capacity), lacks=lacking)
+        state.cordoned, state.taints = each.cordoned, each.taints
+        found[_key(graph, lacking.flavors[0], state.place)] = state
     for workload in workloads:
         for flavor, place, pod_set, pods in _standing(graph, workload):
             state = found.setdefault(_key(graph, flavor, place), PlaceState(place, place, (flavor,)))
-            each = each_pod(pod_set)
-            for resource in sorted(each):
-                state.used[resource] = state.used.get(resource, 0) + each[resource] * pods
+            asked = each_pod(pod_set)
+            for resource in sorted(asked):
+                state.used[resource] = state.used.get(resource, 0) + asked[resource] * pods
             before = state.pods.pop()[1] if state.pods and state.pods[-1][0] == workload.name else 0
             state.pods.append((workload.name, before + pods))
     return [found[key] for key in sorted(found, key=lambda key: (found[key].path, key))]

@@ -2,7 +2,8 @@
 
 A GPU is *stranded* while it is free on a node that takes pods, and no pod fits there of any shape that was asked for so far: of any pod
 set of any submission that asks for GPUs and may get the node's flavor. Labels, taints and where pods want to stand do not count, nor does
-quota. Exact: thousandths of a GPU times microseconds. Of the shapes only those are kept that ask for less than others.
+quota. What is free on a node of such a flavor that stands in no domain is stranded, whatever is asked for: no pod gets a place there.
+Exact: thousandths of a GPU times microseconds. Of the shapes only those are kept that ask for less than others.
 
 Where somebody asks for one GPU, hardly one is ever stranded. So it can also be judged by one pod, whatever is asked for: which GPUs are
 of no use to a pod of eight.
@@ -14,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from ...engine.cores import Core, PlayedBatch, PlayedChunk
 from ...engine.event_parts import POD_COUNT, Assignment, PodSet
 from ...engine.events import AnyDecision, WorkloadAdmitted, WorkloadEvicted, WorkloadPlaced, WorkloadRejected, WorkloadReplaced
+from ...engine.explain.unplaced import without_place_told
 from ...engine.facts import (
     Fact,
     NodeAdded,
@@ -28,6 +30,7 @@ from ...engine.facts import (
 from ...engine.nodes.conditions import Taint
 from ...engine.nodes.domains import DomainPath, domain_trees
 from ...engine.nodes.inventory import Machine
+from ...engine.nodes.without_places import nodes_without_place
 from ...engine.policy_graph import PolicyGraph
 from ..drive.given_facts import PlayedStretch
 from .gpu_amounts import requested, thousandths
@@ -78,12 +81,16 @@ class StrandedThere:
 
 @dataclass(slots=True)
 class _Place:
-    """A place now: its class, what is there and used, who stands there with how many holdings, and since when all of that is so."""
+    """A place now: its class, what is there and used, who stands there with how many holdings, and since when all of that is so.
+
+    One that `is_outside` is a node in no domain, where no pod gets a place.
+    """
 
     path: DomainPath
     flavors: tuple[str, ...]
     capacity: dict[str, int]
     cordoned: bool
+    is_outside: bool = False
     used: dict[str, int] = field(default_factory=dict)
     who: dict[str, int] = field(default_factory=dict)
     since: int = 0
@@ -118,6 +125,8 @@ class PlaceMeasure:
         self.judged_by = judged_by
         self.classes: dict[NodeClass, ClassFigures] = {}
         self.stranded: dict[DomainPath, StrandedThere] = {}
+        self.outside: dict[str, str] = {}
+        """Nodes of flavors that give places that stood in no domain at any time, and what each of them lacked, in words."""
         self._graph: PolicyGraph | None = None
         self._shared: dict[str, bool] = {}
         """The flavors that give places, and whether these are nodes, which others may share."""
@@ -224,7 +233,7 @@ class PlaceMeasure:
                 new.append(shape)
         if new:
             for place in self._known().values():
-                if (place.stranded and any(_fits(place, shape) for shape in new)) or len(self._shapes) == len(new):
+                if (place.stranded and not place.is_outside and any(_fits(place, shape) for shape in new)) or len(self._shapes) == len(new):
                     self._settle(place)
                     self._judge(place)
 
@@ -277,6 +286,11 @@ class PlaceMeasure:
                 flavors = (flavor.name,) if before is None else (*before.flavors, flavor.name)
                 cordoned = all(self._machines[name].cordoned for name in domain.machines)
                 found[key] = _Place(domain.path if before is None else before.path, flavors, capacity, cordoned, since=self._now)
+        for lacking in nodes_without_place(self._graph, self._machines):
+            names, node = tuple(self._graph.flavors[flavor].name for flavor in lacking.flavors), self._machines[lacking.node]
+            path = (lacking.node,)
+            found[self._key(names[0], path)] = _Place(path, names, node.capacity, node.cordoned, is_outside=True, since=self._now)
+            self.outside[lacking.node] = without_place_told(self._graph, lacking)
         self._places = found
         for workload in self._held:
             self._change(workload, self._held[workload], 1, judged=False)
@@ -313,9 +327,10 @@ class PlaceMeasure:
             self.stranded.setdefault(place.path, StrandedThere()).add(place.stranded * length, place.who)
 
     def _judge(self, place: _Place) -> None:
-        """How much is stranded there now; before anything was asked for, nothing is."""
+        """How much is stranded there now; before anything was asked for, only what is in no domain."""
         free = place.exists - _gpus(place.used)
-        useless = free > 0 and not place.cordoned and bool(self._shapes) and not any(_fits(place, shape) for shape in self._shapes)
+        unfit = bool(self._shapes) and not any(_fits(place, shape) for shape in self._shapes)
+        useless = free > 0 and not place.cordoned and (place.is_outside or unfit)
         before, place.stranded = place.stranded, free if useless else 0
         if place.stranded != before:
             self._stranded_now[place.of_class] = self._stranded_now.get(place.of_class, 0) + place.stranded - before

@@ -21,7 +21,8 @@ _CLASSES = (
     "GPUs at most",
 )
 _STRANDED = ("Node", "Stranded GPU-hours", "Who stood there meanwhile")
-_KEY = "Stranded are GPU-hours that were free on a node that takes pods, while {} would have fitted there, whatever its labels and taints."
+_OUTSIDE = ("Node", "Why")
+_KEY = "Stranded are GPU-hours that were free on a node that takes pods, while {} would have fitted there, whatever its labels and taints; and on one in no domain."
 _ANY_SHAPE = "no pod of any shape that had been asked for"
 
 
@@ -48,7 +49,16 @@ def nodes_section(measure: PlaceMeasure | None) -> str:
         ", ".join(f"{format_amount(amount, resource)} {resource}" for resource, amount in sorted(judge.requests.items())) if judge else ""
     )
     key = _KEY.format(f"no pod of {escape(asked)}" if judge else _ANY_SHAPE)
-    return f"<h2>Nodes</h2><p class='key'>{key}</p>" + table(_CLASSES, rows) + _stranded(measure)
+    return f"<h2>Nodes</h2><p class='key'>{key}</p>" + table(_CLASSES, rows) + _outside(measure) + _stranded(measure)
+
+
+def _outside(measure: PlaceMeasure) -> str:
+    """The nodes in no domain."""
+    if not measure.outside:
+        return ""
+    rows = [(escape(node), escape(measure.outside[node])) for node in sorted(measure.outside)]
+    left_out = f"<p>{len(rows) - _MOST_STRANDED:,} more nodes.</p>" if len(rows) > _MOST_STRANDED else ""
+    return "<h3>Nodes in no domain, where no pod got a place</h3>" + table(_OUTSIDE, rows[:_MOST_STRANDED], numbers=False) + left_out
 
 
 def _stranded(measure: PlaceMeasure) -> str:
@@ -60,7 +70,8 @@ def _stranded(measure: PlaceMeasure) -> str:
     for path in most[:_MOST_STRANDED]:
         there = measure.stranded[path]
         who = sorted(there.by, key=lambda name: (-there.by[name], name))
-        said = names(who) or "nobody: something else than GPUs is too scarce there"
+        nobody = "nobody: it is in no domain" if path[-1] in measure.outside else "nobody: something else than GPUs is too scarce there"
+        said = names(who) or nobody
         rows.append((escape("/".join(path)), hours(there.area), f"<span class='name'>{escape(said)}</span>"))
     left_out = len(most) - len(rows)
     note = f"<p>{left_out:,} more nodes with less.</p>" if left_out else ""

@@ -66,6 +66,29 @@ def test_nodes_of_no_flavor(gpol: Gpol, tmp_path: Path) -> None:
     assert "of no flavor" not in gpol("simulate", "p.gpol", "jobs.csv", "--nodes", "nodes.csv").err
 
 
+def test_nodes_in_no_domain(gpol: Gpol, tmp_path: Path) -> None:
+    """They are noted with the label that lacks, by every command that knows the nodes, and are on the page; their GPUs are stranded."""
+    (tmp_path / "p.gpol").write_text(IN_RACKS)
+    (tmp_path / "jobs.csv").write_text("workload,submitted,duration,queue,gpu\na,0s,1h,q,1\n")
+    (tmp_path / "nodes.csv").write_text("node,gpu,label:model,label:rack\nn1,8,h100,\nn2,8,h100,r1\n")
+    note = "note: node n1 of h100 has no label `rack` (level rack): it counts for what exists, and no pod gets a place there; add the label"
+    done = gpol("simulate", "p.gpol", "jobs.csv", "--nodes", "nodes.csv", "--journal", "j.db", "--report", "page.html", "--format", "json")
+
+    assert done.err.splitlines()[0] == note
+    [nodes] = [record for record in done.records if record["kind"] == "nodes"]
+    assert (nodes["nodes"], nodes["gpu_hours_existed"], nodes["stranded_gpu_hours"]) == (2, 16, 8)
+    page = (tmp_path / "page.html").read_text()
+    assert "<td class='l'>n1</td><td class='l'>has no label `rack` (level rack)</td>" in page
+    assert "nobody: it is in no domain" in page
+    exported = gpol("export", "state", "j.db")
+    assert note in exported.err
+    assert [row["lacks_label"] for row in map(json.loads, exported.out.splitlines()) if row["record"] == "place"] == ["rack", None]
+    shown = gpol("state", "j.db", "--nodes", "--format", "plain").out
+    assert "n1\th100\t0 of 8 gpu\tnobody: has no label `rack` (level rack)\t-" in shown
+    assert gpol("export", "facts", "j.db", "-o", "facts.jsonl").code == 0
+    assert note in gpol("run", "p.gpol", "facts.jsonl", "--as-recorded").err
+
+
 def test_what_gpus_are_stranded_for(gpol: Gpol, tmp_path: Path) -> None:
     """A job of one GPU would take any; judged by pods of eight, seven GPUs beside it are stranded for its hour."""
     (tmp_path / "p.gpol").write_text(IN_RACKS)

@@ -62,6 +62,19 @@ def test_nodes_with_who_stands_there(cluster: Callable[[str], Any]) -> None:
     assert (second.used, second.pods, second.free("gpu"), second.capacity) == ({}, [], 8000, {"gpu": 8000})
 
 
+def test_a_node_in_no_domain(cluster: Callable[[str], Any]) -> None:
+    """It is told with what it has and lacks, also where pods still stand on it: it is not gone."""
+    c = cluster(AT_ONCE.replace("use test.bare", "use test.bare\n  when a node is lost wait\n"))
+    add_nodes(c, r1=["n1", "n2"])
+    c.submit("w", "q", "6")
+    c.fact("NodeChanged", node="n1", labels={"pool": "a"}, capacity={"gpu": "8"})
+    lacking, whole = places(c)
+    assert (lacking.path, lacking.machines, lacking.capacity, lacking.pods) == (("n1",), ("n1",), {"gpu": 8000}, [("w", 1)])
+    assert lacking.lacks is not None
+    assert (lacking.lacks.level, lacking.lacks.label, whole.lacks) == ("rack", "rack", None)
+    assert lacking.as_data(c.core.graph)["lacks"] == {"level": "rack", "label": "rack"}
+
+
 def test_cordoned_and_tainted_nodes_and_those_that_are_gone(cluster: Callable[[str], Any]) -> None:
     """They are told all the same, as pods may stand there; of one that is gone nothing is there but what is used."""
     c = cluster(AT_ONCE.replace("use test.bare", "use test.bare\n  when a node is lost wait\n"))
@@ -126,6 +139,7 @@ def test_a_place_as_data(cluster: Callable[..., Any]) -> None:
             "cordoned": False,
             "taints": [{"key": "k", "value": "", "effect": "NoSchedule"}],
             "pods": [],
+            "lacks": None,
         },
         {
             "place": ("n2",),
@@ -137,5 +151,6 @@ def test_a_place_as_data(cluster: Callable[..., Any]) -> None:
             "cordoned": False,
             "taints": [],
             "pods": [{"workload": "w", "pods": 3}],
+            "lacks": None,
         },
     ]

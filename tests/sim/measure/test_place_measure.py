@@ -243,3 +243,15 @@ def test_a_simulation_has_the_same_figures(kernel: Any) -> None:
     same_figures(history.measure(), plain)
     assert stood.total().used == sum(figures.used_area for figures in plain.queues.values()) > 0
     assert 0 < stood.total().stranded <= stood.total().existed - stood.total().used
+
+
+def test_a_node_in_no_domain_is_stranded() -> None:
+    """It is of no use to anybody from the start, and counts in the sums as it does in what exists; once it has its label it is of use."""
+    lacking = {**node("n2"), "labels": {"pool": "a"}}
+    mended = {**node("n2", time=60 * MINUTE), "kind": "NodeChanged"}
+    found = measured(node("n1"), lacking, submitted("w", 0, "1"), mended, until(90))
+    assert found.outside == {"n2": "has no label `rack` (level rack)"}
+    [figures] = found.classes.values()
+    assert minutes(figures) == (16 * 90, 90, 8 * 60)
+    assert figures.most_stranded == 8000
+    assert found.stranded == {("n2",): StrandedThere(8000 * 60 * MINUTE, {})}
