@@ -141,12 +141,15 @@ def policy(graph: PolicyGraph) -> Iterator[Statement]:
 
 
 def _places(settings: Settings, place: Source) -> Iterator[Statement]:
+    """How pods get places. Where nothing is said, what holds by default: to write it out changes nothing."""
     sizes = (" and ".join(f"{format_amount(amount, resource)} {resource}" for resource, amount in size) for size in settings.room_kept)
-    way = f"keeping room for {', '.join(sizes) or 'nothing'}" if settings.placing == "keeping-room" else settings.placing
-    placing = Said((settings.placing, settings.room_kept), way or "not said")
-    yield Statement("place pods", placing, Said(("", ()), "not said"), place, ("settings.placing", "settings.room_kept"))
-    deed = "replace pods" if settings.lost_nodes == "replace" else settings.lost_nodes
-    yield Statement("when a node is lost", Said(settings.lost_nodes, deed), Said("", "not said"), place, ("settings.lost_nodes",))
+    placing = settings.placing or "packed"
+    way = f"keeping room for {', '.join(sizes) or 'nothing'}" if placing == "keeping-room" else placing
+    said, packed = Said((placing, settings.room_kept), way), Said(("packed", ()), "packed")
+    yield Statement("place pods", said, packed, place, ("settings.placing", "settings.room_kept"))
+    lost = settings.lost_nodes or "replace"
+    deed = "replace pods" if lost == "replace" else lost
+    yield Statement("when a node is lost", Said(lost, deed), Said("replace", "replace pods"), place, ("settings.lost_nodes",))
 
 
 def _cycles(cycles: Cycles | None, place: Source) -> Iterator[Statement]:

@@ -1,6 +1,7 @@
 """Whether a waiting workload can run at all while the policy and what exists stay as they are, and what is in the way if not."""
 
 from collections.abc import Iterator
+from typing import Literal
 
 from ..cores import Probe, View
 from ..eligibility import lacking_levels
@@ -9,6 +10,7 @@ from ..outcome.decision import BindingLimit, tightest
 from ..outcome.grounds import Unplaced
 from ..outcome.nomination import Mode, Nomination
 from ..policy_graph import Flavor, PolicyGraph
+from .place_helps import place_help
 from .policy_lines import limit_named
 from .standing import Impediment, NodesThere
 from .unplaced import unplaced
@@ -38,7 +40,8 @@ def impediments(probe: Probe, view: View, nomination: Nomination) -> tuple[Imped
             found |= dict.fromkeys(_of_pod_set(probe, view, alone, index, pod_sets[pods.name]))
     places = unplaced(probe.graph, alone.flavors)
     if not found and places is not None:
-        return (Impediment(kind="unplaced", pod_set=places.pod_sets[0], flavor=places.flavor, places=places),)
+        helps = place_help(probe, view, workload.name, places)
+        return (Impediment(kind="unplaced", pod_set=places.pod_sets[0], flavor=places.flavor, places=places, helps=helps),)
     return tuple(found)
 
 
@@ -49,7 +52,9 @@ def _of_pod_set(probe: Probe, view: View, alone: Nomination, index: int, pod_set
     unserved = [each for each in pods.obstacles if each.kind == "unserved"]
     for obstacle in unserved:
         counted = any(slot.resource == obstacle.resource for slot in graph.slots)
-        yield Impediment(kind="unserved" if counted else "not counted", pod_set=pods.name, resource=obstacle.resource)
+        silent = tuple(_silent(graph, view, alone.queue, obstacle.resource))
+        kind: Literal["unserved", "not counted"] = "unserved" if counted else "not counted"
+        yield Impediment(kind=kind, pod_set=pods.name, resource=obstacle.resource, silent=silent)
     if unserved:
         return
     for name in pod_set.flavors:
@@ -64,10 +69,22 @@ def _of_pod_set(probe: Probe, view: View, alone: Nomination, index: int, pod_set
         if pod_set.flavors:
             yield from (Impediment(kind="other flavors", pod_set=pods.name, flavor=name, others=others) for name in pod_set.flavors)
         elif others and not pods.attempts:
-            asked = tuple(sorted(pod_set.requests))
-            yield Impediment(kind="nothing asked", pod_set=pods.name, resources=asked, others=others)
+            asked = tuple(name for name in sorted(pod_set.requests) if pod_set.requests[name])
+            none_of = tuple(name for name in sorted(pod_set.requests) if not pod_set.requests[name])
+            yield Impediment(kind="nothing asked", pod_set=pods.name, resources=asked, none_of=none_of, others=others)
         else:
             yield Impediment(kind="no flavor", pod_set=pods.name)
+
+
+def _silent(graph: PolicyGraph, view: View, queue: int, resource: str) -> Iterator[str]:
+    """The flavors of a queue that give places and have nodes of which none says how much it has of a resource: there it is 0."""
+    machines = view.machines()
+    for index in graph.queue_at(queue).flavors:
+        flavor = graph.flavors[index]
+        labels = (*(flavor.nodes or ()), *flavor.labels)
+        mine = [machines[name] for name in sorted(machines) if all(machines[name].labels.get(key) == value for key, value in labels)]
+        if flavor.topology >= 0 and mine and all(resource not in machine.capacity for machine in mine):
+            yield flavor.name
 
 
 def _named(graph: PolicyGraph, pod_set: PodSet, flavor: int) -> bool:
@@ -84,10 +101,13 @@ def _on_flavor(probe: Probe, view: View, alone: Nomination, index: int, number: 
     if other is not None and other.kind == "no-places":
         places = _places_on(probe, view, alone, index, attempt.flavor)
         if places is not None:
-            return Impediment(kind="unplaced", pod_set=pod_set.name, flavor=flavor.name, places=places)
+            helps = place_help(probe, view, alone.workload, places)
+            return Impediment(kind="unplaced", pod_set=pod_set.name, flavor=flavor.name, places=places, helps=helps)
     if other is not None:
         named_other = named_obstacle(graph, other)
         told |= {"kind": named_other.kind, "resource": named_other.resource, "obstacle": named_other}
+        if other.kind == "lacks-resource":
+            told["silent"] = tuple(name for name in _silent(graph, view, alone.queue, other.resource) if name == flavor.name)
         return Impediment.model_validate({**told, **(_levels(graph, flavor, pod_set) if other.kind == "no-level" else {})})
     limit = tightest(probe.obstacle_limits(alone, index, number))
     named = limit_named(graph, limit)

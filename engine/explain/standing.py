@@ -108,16 +108,47 @@ class NodesThere(Part):
     others: int
 
 
+class NodesLacking(Part):
+    """So many nodes of a flavor lack a label, and so stand in no domain; `level` "": it is one of the flavor's own."""
+
+    level: str
+    label: str
+    nodes: int
+
+
+class PlaceHelp(Part):
+    """What would give places on empty nodes. Each was tried alone, but for what is known of the nodes.
+
+    `tolerating`: taints, all of them together. `other_nodes`: to choose no nodes. `within`: a wider level ("": none helps), `apart`: to
+    name none within which all stand. `no_slices`; `pods`: other numbers of pods. `at_most`: what a pod may ask for, where no node has as
+    much. Known of nodes: of the resources `unsaid` no node says how much it has, and without these there would be places if
+    `unsaid_alone`; `lacking` are the labels for want of which nodes are in no domain, `cordoned` how many take nobody new.
+    """
+
+    tolerating: tuple[str, ...] = ()
+    other_nodes: bool = False
+    within: str = ""
+    apart: bool = False
+    no_slices: bool = False
+    pods: tuple[int, ...] = ()
+    at_most: tuple[Operand, ...] = ()
+    unsaid: tuple[str, ...] = ()
+    unsaid_alone: bool = False
+    lacking: tuple[NodesLacking, ...] = ()
+    cordoned: int = 0
+
+
 class Impediment(Part):
     """Why a pod set can never run on a flavor, while the policy and what exists stay as they are; `flavor` "" is any.
 
     `unknown flavor`: it names a flavor that the policy does not have. `not counted`: no flavor of the policy has the resource.
-    `unplaced`: even if nothing ran there would be no places for it, as `places` says. `no nodes`: the flavor has what its nodes have, and
-    that is nothing, as `nodes` says. `no-level`: the topology of the flavor has the levels `levels`, and none of those in `lacking`, which
-    it names. `other flavors`: it names others. `no flavor`: its queue may use none. `nothing asked`: it asks for nothing that the flavors
-    of its queue give, `others`, and so gets none of them, nor places there; `resources` are what it asks for. `exceeds`: more is asked for
-    than `limit` says there may be at most. All others are told by `obstacle`. `others` are flavors that the queue serves. `exists` is how
-    much there is, where another limit binds and that would not be enough either.
+    `unplaced`: even if nothing ran there would be no places for it, as `places` says, and `helps` what would help. `no nodes`: the flavor
+    has what its nodes have, and that is nothing, as `nodes` says. `no-level`: the topology of the flavor has the levels `levels`, and none
+    of those in `lacking`, which it names. `other flavors`: it names others. `no flavor`: its queue may use none. `nothing asked`: it asks
+    for nothing that the flavors of its queue give, `others`, and so gets none of them, nor places there; `resources` are what it asks for,
+    `none_of` those of which it asks for 0. `exceeds`: more is asked for than `limit` says there may be at most. All others are told by
+    `obstacle`. `others` are flavors that the queue serves. `exists` is how much there is, where another limit binds and that would not be
+    enough either. `silent` are flavors of the queue that give places and of whose nodes none says how much it has of the resource.
     """
 
     kind: ObstacleKind | Literal["unknown flavor", "not counted", "no nodes", "other flavors", "no flavor", "nothing asked", "unplaced"]
@@ -128,11 +159,14 @@ class Impediment(Part):
     exists: int | None = None
     obstacle: FlavorObstacle | None = None
     places: Unplaced | None = None
+    helps: PlaceHelp | None = None
     others: tuple[str, ...] = ()
+    silent: tuple[str, ...] = ()
     lacking: tuple[str, ...] = ()
     levels: tuple[str, ...] = ()
     nodes: NodesThere | None = None
     resources: tuple[str, ...] = ()
+    none_of: tuple[str, ...] = ()
 
 
 class HoldStanding(Part):

@@ -1,9 +1,12 @@
 """Why a workload has no places, as data of bounded size, and in words."""
 
+from collections.abc import Sequence
+
 from ..nodes.without_places import WithoutPlace
 from ..outcome.grounds import KeptOffPlaces, LayerFit, Unplaced
 from ..outcome.nomination import FlavorAssignment, Mode, NoPlaces
 from ..policy_graph import PolicyGraph
+from .standing import PlaceHelp
 
 MOST_CAUSES = 8
 """How many causes are told apart that keep pods off; places of all others are added up."""
@@ -128,27 +131,49 @@ def cause_told(kept_off: KeptOffPlaces) -> str:
             return _CAUSES[kept_off.cause]
 
 
-def instead_of(told: Unplaced) -> str:
-    """What to do where there are no places even if nothing ran."""
+def known_of_nodes(told: Unplaced, helps: PlaceHelp | None) -> str:
+    """What is the matter with nodes of the flavor: labels that they lack, and resources of which they say nothing."""
+    if helps is None:
+        return ""
+    said = []
+    for each in helps.lacking:
+        of = f"level {each.level}" if each.level else "of the flavor"
+        who = f"1 node of {told.flavor} has" if each.nodes == 1 else f"{each.nodes} nodes of {told.flavor} have"
+        said.append(f"{who} no label `{each.label}` ({of})")
+    said += [f"nodes of {told.flavor} say nothing of {' and '.join(helps.unsaid)}"] if helps.unsaid else []
+    return "".join(f"; {each}" for each in said)
+
+
+def instead_of(told: Unplaced, helps: PlaceHelp | None) -> str:
+    """What to do where there are no places even if nothing ran: what was tried and helps, and what nobody can know beforehand."""
+    helps = PlaceHelp() if helps is None else helps
     match told.kind:
         case "no-level":
             return f"ask for a level that the topology of {told.flavor} has, or add {told.level} to it"
-        case "no-domains":
-            return f"add nodes that have the labels of {told.flavor} and are in a {told.level}, or let those take pods that are cordoned"
-        case "slice-above":
-            return f"ask for slices within a level below {told.above}, or let all stand within a wider one"
-        case "uneven-slices":
-            fewer = f"{told.of * told.size} or " if told.of else ""
-            return f"submit {fewer}{(told.of + 1) * told.size} pods, or choose slices of which {_all_pods(told)} pods are a whole number"
         case "place-gone" | "slices-broken":
             return "let it start anew, so that all its pods are placed together"
-        case "no-room":
-            ways = [f"tolerate taint {each.detail}" for each in told.kept_off if each.cause == "taint"][:1]
-            ways += ["choose other nodes" for each in told.kept_off if each.cause in ("selector", "affinity")][:1]
-            ways += [f"let pods stand within a wider level than {told.level}"] if told.together else []
-            smaller = "ask for smaller pods" if told.size == 1 else "ask for smaller slices"
-            ways += [f"ask for at most {_unit(told, told.fit)}" if 0 < told.fit < told.of else smaller]
-            return f"{', '.join(ways)}, or add nodes to {told.flavor}"
+        case "no-domains":
+            ways = [f"give nodes their label `{each.label}`" for each in helps.lacking]
+            ways += ["let those take pods that are cordoned"] if helps.cordoned else []
+            return _either([*ways, f"add nodes that have the labels of {told.flavor} and are in a {told.level}"])
+    ways = [f"tolerate taint {' and '.join(helps.tolerating)}"] if helps.tolerating else []
+    ways += ["choose other nodes"] if helps.other_nodes else []
+    ways += [f"let pods stand within one {helps.within}"] if helps.within else ["do not ask for one domain"] if helps.apart else []
+    ways += ["ask for no slices"] if helps.no_slices else []
+    ways += [f"submit {' or '.join(map(str, helps.pods))} pod{'' if helps.pods == (1,) else 's'}"] if helps.pods else []
+    most = " and ".join(f"{each.value} {each.name}" for each in helps.at_most)
+    ways += [f"let a pod ask for at most {most}"] if most else []
+    ways += [f"let nodes say how much {' and '.join(helps.unsaid)} they have (a column of `--nodes`)"] if helps.unsaid_alone else []
+    if told.kind == "uneven-slices":
+        return _either([*ways, f"choose slices of which {_all_pods(told)} pods are a whole number"])
+    if told.kind == "slice-above":
+        return _either(ways or [f"ask for slices within a level that is not above {told.above}"])
+    return _either([*ways, f"add nodes to {told.flavor}"])
+
+
+def _either(ways: Sequence[str]) -> str:
+    """Ways of which each is enough."""
+    return f"{', '.join(ways[:-1])}, or {ways[-1]}" if len(ways) > 1 else ways[0]
 
 
 def without_place_told(graph: PolicyGraph, told: WithoutPlace) -> str:

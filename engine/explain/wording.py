@@ -8,7 +8,7 @@ from ..outcome.nomination import Obstacle, Share, Value
 from ..policy_graph import PolicyGraph
 from ..units import format_amount, format_duration, format_time
 from .standing import Impediment, NodesThere
-from .unplaced import instead_of, unplaced_told
+from .unplaced import instead_of, known_of_nodes, unplaced_told
 
 MOST_FLAVORS = 5
 """How many flavors are named where any of them would do."""
@@ -125,15 +125,25 @@ def impediment_told(impediment: Impediment) -> tuple[str, str]:
             instead = f"ask for {others}, or " if others else ""
             return f"the policy has no flavor {flavor}", f"{instead}declare {flavor} in the policy"
         case "not counted":
-            return f"the policy does not count {resource}", f"write `ignore {resource}` in the policy, or give a flavor some {resource}"
+            told, more = _of_silent(impediment)
+            return (
+                f"the policy does not count {resource}{told}",
+                f"write `ignore {resource}` in the policy{more}, or give a flavor some {resource}",
+            )
         case "no nodes" if impediment.limit is not None and impediment.nodes is not None:
             return _no_nodes(impediment.limit, impediment.nodes)
         case "exceeds" if impediment.limit is not None:
             return _exceeds(impediment.limit, impediment.exists)
         case "unserved":
-            return f"its queue serves no {resource}", f"let the queue use a flavor that has {resource}, or write `ignore {resource}`"
+            told, more = _of_silent(impediment)
+            instead = f"let the queue use a flavor that has {resource}, or write `ignore {resource}`{more}"
+            return f"its queue serves no {resource}{told}", instead
         case "lacks-resource":
-            return f"flavor {flavor} has no {resource}", f"give {flavor} some {resource}, or write `ignore {resource}` in the policy"
+            told, more = _of_silent(impediment)
+            return (
+                f"flavor {flavor} has no {resource}{told}",
+                f"give {flavor} some {resource}, or write `ignore {resource}` in the policy{more}",
+            )
         case "missing":
             return f"nothing defines flavor {flavor}", f"define {flavor}"
         case "taint" if impediment.obstacle is not None:
@@ -157,9 +167,13 @@ def impediment_told(impediment: Impediment) -> tuple[str, str]:
                 f"ask for {others}, or let the queue use {flavor}" if others else "let the queue use it",
             )
         case "unplaced" if impediment.places is not None:
-            return f"there are no places on {unplaced_told(impediment.places)}", instead_of(impediment.places)
+            told = unplaced_told(impediment.places) + known_of_nodes(impediment.places, impediment.helps)
+            return f"there are no places on {told}", instead_of(impediment.places, impediment.helps)
         case "nothing asked":
             asked = f"{' and '.join(impediment.resources)} alone" if impediment.resources else "no resource"
+            if impediment.none_of:
+                none_of = " and ".join(f"0 {name}" for name in impediment.none_of)
+                asked = f"{asked} and {none_of}" if impediment.resources else none_of
             gives = " or ".join(impediment.others[:MOST_FLAVORS])
             told = f"it asks for {asked}, and so gets none of what {gives} has, nor a place there"
             return told, f"let each pod ask for something that {gives} has, or for no places"
@@ -168,6 +182,14 @@ def impediment_told(impediment: Impediment) -> tuple[str, str]:
         case _:
             told = obstacle_told(impediment.obstacle) if impediment.obstacle is not None else "it asks for too much"
             return f"{told} (flavor {flavor})", f"ask for something else, or change what {flavor} has"
+
+
+def _of_silent(impediment: Impediment) -> tuple[str, str]:
+    """What is to be said of a resource of which nodes with places say nothing: there it counts even where a policy ignores it."""
+    if not impediment.silent:
+        return "", ""
+    of, resource = " and ".join(impediment.silent[:MOST_FLAVORS]), impediment.resource
+    return f", and nodes of {of} say nothing of it", f" and let nodes say how much {resource} they have (a column of `--nodes`)"
 
 
 def _no_nodes(limit: Limit, there: NodesThere) -> tuple[str, str]:

@@ -72,7 +72,11 @@ class DefinitionProbe:
 
     def _workload(self, name: str) -> Workload:
         workload = self._state.workloads[name]
-        return workload if self._instead is None or self._instead.workload != name else replace(workload, fact=self._instead)
+        if self._instead is None or self._instead.workload != name:
+            return workload
+        done = (pod_set.count - left for pod_set, left in zip(workload.fact.pod_sets, workload.remaining, strict=True))
+        left = tuple(max(0, pod_set.count - gone) for pod_set, gone in zip(self._instead.pod_sets, done, strict=True))
+        return replace(workload, fact=self._instead, remaining=left)
 
     def _trial(self) -> Trial:
         return Trial(self._state, self._policy, self._out)

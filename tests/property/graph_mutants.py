@@ -44,6 +44,9 @@ ORDERED = {
 } | {(where, field) for where, field in (("PreemptRule", "order"), ("Settings", "queue_order"), ("Settings", "workload_order"))}
 """Lists whose order means something."""
 
+ALIKE = {("Settings", "placing"): {"", "packed"}, ("Settings", "lost_nodes"): {"", "replace"}}
+"""Values of a field that mean the same: nothing said, and what holds by default."""
+
 Path = tuple[tuple[str, str], ...]
 """Fields, each by its class and name, from the whole to a part."""
 
@@ -84,7 +87,8 @@ def _others(where: tuple[str, str], hint: Any, value: Any, outermost: bool) -> I
     elif where in INDEXES:
         yield (), 1 if value == 0 else 0
     else:
-        yield from (((), other) for other in _values(hint, value))
+        alike = ALIKE.get(where, set())
+        yield from (((), other) for other in _values(hint, value) if not {value, other} <= alike)
 
 
 def _of_list(where: tuple[str, str], value: tuple[Any, ...], outermost: bool) -> Iterator[tuple[Path, Any]]:

@@ -101,9 +101,7 @@ def test_no_rack_is_large_enough(cluster: Callable[[str], Any]) -> None:
     assert (never.kind, never.pod_set, never.flavor, never.places) == ("unplaced", "main", "a", found.places)
     cause, remedy = impediment_told(never)
     assert cause.startswith("there are no places on a for main: room for 2 of 3 pods within one rack, even if nothing ran; closest is r1")
-    assert remedy == (
-        "tolerate taint spot:NoSchedule, let pods stand within a wider level than rack, ask for at most 2 pods, or add nodes to a"
-    )
+    assert remedy == "do not ask for one domain, submit 2 pods, or add nodes to a"  # the taint tolerated, r2 would have room for two
 
 
 def test_a_held_one_is_told_as_well(cluster: Callable[[str], Any]) -> None:
@@ -133,7 +131,7 @@ def test_a_held_one_is_told_as_well(cluster: Callable[[str], Any]) -> None:
             {"within": "host", "slices": [{"level": "rack", "size": 1}]},
             "unplaced",
             "there are no places on a for main: slices within rack are not below host",
-            "ask for slices within a level below host, or let all stand within a wider one",
+            "let pods stand within one rack, or ask for no slices",
         ),
     ],
 )
@@ -176,9 +174,12 @@ def test_pods_that_ask_for_nothing_get_no_place(cluster: Callable[[str], Any]) -
     add_nodes(c, r1=["n1"])
     c.submit("nothing", "q", sets=[{"count": 2, "requests": {}, "within": "rack"}])
     c.submit("ignored", "q", sets=[{"count": 2, "requests": {"cpu": "1"}, "within": "rack"}])
-    told = [impediment_told(never) for name in ("nothing", "ignored") for never in c.standing(name).never]
+    c.submit("zero", "q", sets=[{"count": 2, "requests": {"gpu": "0"}, "within": "rack"}])
+    c.submit("both", "q", sets=[{"count": 2, "requests": {"cpu": "1", "gpu": "0"}, "within": "rack"}])
+    told = [impediment_told(never) for name in ("nothing", "ignored", "zero", "both") for never in c.standing(name).never]
     rest, remedy = "and so gets none of what a has, nor a place there", "let each pod ask for something that a has, or for no places"
-    assert told == [(f"it asks for no resource, {rest}", remedy), (f"it asks for cpu alone, {rest}", remedy)]
+    asked = ("no resource", "cpu alone", "0 gpu", "cpu alone and 0 gpu")
+    assert told == [(f"it asks for {what}, {rest}", remedy) for what in asked]
 
 
 def test_a_head_that_is_deferred(cycles: Callable[[str], Any]) -> None:
@@ -210,7 +211,7 @@ def test_nodes_of_no_flavor_in_cycles(cycles: Callable[[str], Any]) -> None:
     assert [impediment_told(never) for never in c.standing("w").never] == [
         (
             "there are no places on a for main: no node of a that takes pods is in any rack",
-            "add nodes that have the labels of a and are in a rack, or let those take pods that are cordoned",
+            "add nodes that have the labels of a and are in a rack",
         )
     ]
 
@@ -256,30 +257,30 @@ def test_many_causes_are_bounded(cluster: Callable[[str], Any]) -> None:
             "no node of a that takes pods is in any rack",
             "add nodes that have the labels of a and are in a rack",
         ),
-        ({"level": "rack", "fit": 0, "of": 1}, "room for 0 of 1 pod near one another by rack", "ask for smaller pods, or"),
-        ({"fit": 2, "of": 2}, "room for 2 pods, and none for all that is to stand with them", "ask for smaller pods, or"),
+        ({"level": "rack", "fit": 0, "of": 1}, "room for 0 of 1 pod near one another by rack", "add nodes to a"),
+        ({"fit": 2, "of": 2}, "room for 2 pods, and none for all that is to stand with them", "add nodes to a"),
         (
             {"fit": 1, "of": 2, "size": 4, "layers": (LayerFit(level="rack", fit=1, of=2), LayerFit(level="host", fit=3, of=4))},
             "room for 1 of 2 slices of 4 pods, 1 of 2 in slices within rack, 3 of 4 in slices within host",
-            "ask for at most 1 slice of 4 pods, or",
+            "add nodes to a",
         ),
         (
             {"of": 2, "places": 3, "kept_off": (KeptOffPlaces(cause="selector", places=1),), "size": 2},
             "room for 0 of 2 slices of 2 pods; 1 of 3 places takes none (node selector 1)",
-            "choose other nodes, ask for smaller slices, or",
+            "add nodes to a",
         ),
         (
             {"of": 1, "places": 1, "kept_off": (KeptOffPlaces(cause="affinity", places=1),)},
             "room for 0 of 1 pod; 1 of 1",
-            "choose other nodes,",
+            "add nodes to a",
         ),
     ],
 )
 def test_in_words(fields: dict[str, Any], told: str, remedy: str) -> None:
-    """Each cause in one line, and what to do instead."""
+    """Each cause in one line, and what to do instead: where nothing was tried, only what nobody has to try."""
     of = Unplaced.model_validate({"kind": "no-room", "pod_sets": ("first", "rest"), "flavor": "a", **fields})
     assert unplaced_told(of).startswith(f"a for first and rest: {told}")
-    assert instead_of(of).startswith(remedy)
+    assert instead_of(of, None).startswith(remedy)
 
 
 def test_where_pods_stand() -> None:
@@ -308,7 +309,7 @@ def test_pods_that_make_up_no_whole_slices(cluster: Callable[[str], Any]) -> Non
     assert [impediment_told(never) for never in found.never] == [
         (
             "there are no places on a for main: 5 pods are no whole number of slices of 2",
-            "submit 4 or 6 pods, or choose slices of which 5 pods are a whole number",
+            "ask for no slices, submit 4 or 6 pods, or choose slices of which 5 pods are a whole number",
         )
     ]
     assert c.submit("even", "q", sets=sets("1", 6, **IN_SLICES)) == ["run even"]
@@ -319,7 +320,8 @@ def test_fewer_pods_than_one_slice(cluster: Callable[[str], Any]) -> None:
     c = cluster(AT_ONCE)
     add_nodes(c, r1=["n1"])
     c.submit("w", "q", sets=sets("1", 1, **IN_SLICES))
-    assert instead_of(c.standing("w").places) == "submit 2 pods, or choose slices of which 1 pods are a whole number"
+    [never] = c.standing("w").never
+    assert impediment_told(never)[1] == "ask for no slices, submit 2 pods, or choose slices of which 1 pods are a whole number"
 
 
 def test_in_cycles_slices_that_do_not_come_out_even(cycles: Callable[[str], Any]) -> None:
