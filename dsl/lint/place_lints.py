@@ -11,6 +11,7 @@ def judge_places(context: Context, policy: graph.PolicyGraph) -> None:
     """Warn of choices and checks that are about places, in a policy or for flavors in which nobody gets one."""
     _idle_choices(context, policy)
     _idle_checks(context, policy)
+    _idle_topologies(context, policy)
 
 
 def _idle_choices(context: Context, policy: graph.PolicyGraph) -> None:
@@ -38,6 +39,17 @@ def _idle_checks(context: Context, policy: graph.PolicyGraph) -> None:
                 message = f"`for nodes` has no effect: no pod gets a place in {listed(flavors) if flavors else 'any flavor'}"
                 help_text = "say in the flavor where its pods get places, such as `placed on nodes`, or leave out `for nodes`"
                 context.warn("GP065", message, statement, "for no nodes", help_text)
+
+
+def _idle_topologies(context: Context, policy: graph.PolicyGraph) -> None:
+    """Warn of topologies of the policy's own in which no flavor is placed."""
+    used = {policy.topologies[flavor.topology].name for flavor in policy.flavors if flavor.topology >= 0}
+    for item in context.merged.topologies:
+        if item.name.text not in used and context.is_own(item):
+            context.at(item)
+            message = f"topology `{item.name.text}` has no effect: no flavor is placed in it"
+            help_text = f"say `placed in {item.name.text}` in the flavors that have its nodes, or remove it"
+            context.warn("GP065", message, item.name, "nobody is placed there", help_text)
 
 
 def _places(policy: graph.PolicyGraph, flavors: tuple[int, ...]) -> bool:

@@ -158,7 +158,8 @@ def instead_of(told: Unplaced, helps: PlaceHelp | None) -> str:
             return _either([*ways, f"add nodes that have the labels of {told.flavor} and are in a {told.level}"])
     ways = [f"tolerate taint {' and '.join(helps.tolerating)}"] if helps.tolerating else []
     ways += ["choose other nodes"] if helps.other_nodes else []
-    ways += [f"let pods stand within one {helps.within}"] if helps.within else ["do not ask for one domain"] if helps.apart else []
+    apart = f"let pods stand in more than one {told.level}" if told.together else "do not ask for one domain"
+    ways += [f"let pods stand within one {helps.within}"] if helps.within else [apart] if helps.apart else []
     ways += ["ask for no slices"] if helps.no_slices else []
     ways += [f"submit {' or '.join(map(str, helps.pods))} pod{'' if helps.pods == (1,) else 's'}"] if helps.pods else []
     most = " and ".join(f"{each.value} {each.name}" for each in helps.at_most)

@@ -10,6 +10,7 @@ from ...syntax import tree
 from ...syntax.names import listed
 from ..context import BUILT_IN, POD_COUNT, Context
 from .flavor_nodes import with_nodes
+from .topologies import check_shared_nodes
 
 _INT32 = 2**31
 _FIELDS = {*expr.WORKLOAD_FIELDS, *expr.VICTIM_FIELDS, *QUEUE_KEYS, "label"}
@@ -76,6 +77,7 @@ def flavors(context: Context) -> tuple[graph.Flavor, ...]:
     for item in context.merged.flavors:
         context.at(item)
         made.setdefault(item.name.text, _flavor(context, item))
+    check_shared_nodes(context, made)
     return tuple(made[name] for name in sorted(made))
 
 

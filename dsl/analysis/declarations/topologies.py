@@ -1,8 +1,9 @@
 """Topologies: which levels of nodes there are, and in which of them a flavor's pods get places."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ....engine import policy_graph as graph
+from ...diagnostics import DiagnosticNote
 from ...syntax import tree
 from ..context import Context
 
@@ -97,3 +98,23 @@ def _check_capacity(context: Context, item: tree.FlavorItem, placed: tree.Placed
         resource = fixed.resource if isinstance(fixed, tree.CapacityStatement) else fixed.resources[0]
         help_text = f'write `{resource.text} from nodes where LABEL = "value"`, or remove `placed`'
         context.error("GP027", message, placed, "on no known nodes", help_text)
+
+
+def check_shared_nodes(context: Context, flavors: Mapping[str, graph.Flavor]) -> None:
+    """Report placed flavors that would have no nodes: whatever node they have is of another flavor as well, and a node is of one only."""
+    for item in context.merged.flavors:
+        mine = flavors[item.name.text]
+        statement = next((part for part in item.body if isinstance(part, tree.FromNodes)), None)
+        if statement is None or mine.nodes is None:
+            continue
+        for name, other in sorted(flavors.items()):
+            placed = mine.topology >= 0 or other.topology >= 0
+            if other is mine or other.nodes is None or not placed or not set(other.nodes) <= set(mine.nodes):
+                continue
+            context.at(item)
+            message = f"every node of flavor `{mine.name}` would be of flavor `{name}`, too, and a node that matches both is refused"
+            first = next(each for each in context.merged.flavors if each.name.text == name)
+            note = (DiagnosticNote("the other flavor is here", first.name.span),)
+            help_text = "let each of them ask for a label that nodes of the other one do not have"
+            context.error("GP027", message, statement, "no nodes of its own", help_text, note)
+            break

@@ -177,6 +177,7 @@ def test_slices_in_slices_end_somewhere(find):
     """A pod set has 16 kinds of slices at most."""
     levels = [f"l{number}" for number in range(17)]
     declared = "topology deep {\n" + "".join(f'  level {level} from label "{level}"\n' for level in levels) + "  level host from node\n}\n"
+    declared += 'flavor far {\n  gpu from nodes where pool = "far"\n  placed in deep\n}\n'
     text = POLICY.replace("topology fabric", declared + "topology fabric", 1)
     slices = [f" in slices of 4 within {level}" for level in levels]
     assert find(text + steps(f"at 0s submit t by nlp {{ 1 gpu{''.join(slices[:16])} }}")) == []

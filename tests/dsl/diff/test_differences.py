@@ -123,19 +123,26 @@ def test_no_field_changes_unsaid(name: str, path: graph_mutants.Path, mutant: Po
     assert turned(forth) == turned(tuple(replace(change, direction=mirrored(change.direction)) for change in back), back=True)
 
 
-def test_what_holds_by_default_is_no_difference() -> None:
+PLACED = """policy "p" {
+  use gpol.fair
+  CHOICES
+}
+flavor a {
+  gpu from nodes where x = "1"
+  placed on nodes
+}
+queue q { owns 8 gpu on a }
+"""
+
+
+@pytest.mark.parametrize(
+    ("choices", "count"),
+    [("when a node is lost replace pods\n  place pods packed", 0), ("when a node is lost wait\n  place pods spread", 2)],
+)
+def test_what_holds_by_default_is_no_difference(choices: str, count: int) -> None:
     """To write out how pods are placed, and what becomes of them where a node is lost, changes nothing; another choice does."""
-    flavor = 'flavor a {\n  gpu from nodes where x = "1"\n  placed on nodes\n}'
-    plain = (
-        f'policy "p" {{{{\n  use gpol.fair\n{{}}}}}}\n{flavor.replace("{", "{{").replace("}", "}}")}\nqueue q {{{{ owns 8 gpu on a }}}}\n'
-    )
-    without = compile_policy(plain.format(""), "p.gpol")
-    for said, count in (
-        ("when a node is lost replace pods\nplace pods packed\n", 0),
-        ("when a node is lost wait\nplace pods spread\n", 2),
-    ):
-        written = compile_policy(plain.format(said), "p.gpol")
-        assert (len(differences(without, written)), len(differences(written, without))) == (count, count)
+    without, written = (compile_policy(PLACED.replace("  CHOICES\n", said), "p.gpol") for said in ("", f"  {choices}\n"))
+    assert (len(differences(without, written)), len(differences(written, without))) == (count, count)
 
 
 def test_every_field_is_tried() -> None:

@@ -49,6 +49,17 @@ def test_a_profile_may_say_it_for_others(choice):
     assert (checked.graph.settings.placing, checked.graph.settings.lost_nodes) != ("", "")
 
 
+def test_a_topology_needs_a_flavor_that_is_placed_in_it(find):
+    """Its name is marked; one in which a flavor is placed is found by nobody."""
+    topologies = "".join(
+        f'topology {name} {{\n  level {name} from label "{name}"\n  level host from node\n}}\n' for name in ("used", "idle")
+    )
+    text = AT_ONCE.format(choice="use gpol.fair", flavor="placed in used").replace("flavor h100", topologies + "flavor h100")
+    [finding] = find(text)
+    assert (finding.code, finding.severity, finding.marked) == ("GP065", "warning", "idle")
+    assert finding.help == "say `placed in idle` in the flavors that have its nodes, or remove it"
+
+
 @pytest.mark.parametrize("check", ["for nodes", "on h100 for nodes", "on a100, h100 for nodes"])
 def test_a_check_for_nodes_needs_a_flavor_that_is_placed(find, check):
     """Of all its flavors, or of all of the queue, one has to be placed."""

@@ -101,7 +101,9 @@ def test_no_rack_is_large_enough(cluster: Callable[[str], Any]) -> None:
     assert (never.kind, never.pod_set, never.flavor, never.places) == ("unplaced", "main", "a", found.places)
     cause, remedy = impediment_told(never)
     assert cause.startswith("there are no places on a for main: room for 2 of 3 pods within one rack, even if nothing ran; closest is r1")
-    assert remedy == "do not ask for one domain, submit 2 pods, or add nodes to a"  # the taint tolerated, r2 would have room for two
+    assert (
+        remedy == "let pods stand in more than one rack, submit 2 pods, or add nodes to a"
+    )  # the taint tolerated, r2 would have room for two
 
 
 def test_a_held_one_is_told_as_well(cluster: Callable[[str], Any]) -> None:

@@ -172,6 +172,26 @@ def test_a_missing_flavor_is_placed_nowhere(find):
     assert (finding.code, finding.marked) == ("GP027", "placed on nodes")
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "marked"),
+    [
+        ('x = "1"', 'x = "1"', ["a", "b"]),
+        ('x = "1"', 'x = "1" and y = "2"', ["b"]),
+        ('x = "1"', 'x = "2"', []),
+        ('x = "1" and y = "1"', 'x = "1" and z = "1"', []),
+    ],
+)
+def test_flavors_that_would_have_no_nodes_of_their_own(find, first, second, marked):
+    """A node of two flavors is refused, so one of which every node is of the other as well has none. Without places it is as before."""
+    text = 'policy "p" {{ }}\nflavor a {{\n  gpu from nodes where {}\n  {}\n}}\nflavor b {{ cpu from nodes where {} }}\n'
+    findings = find(text.format(first, "placed on nodes", second))
+    assert [(finding.code, finding.message.split("`")[1]) for finding in findings] == [("GP027", name) for name in marked]
+    assert [finding.marked for finding in findings] == [
+        {"a": f"gpu from nodes where {first}", "b": f"cpu from nodes where {second}"}[name] for name in marked
+    ]
+    assert find(text.format(first, "", second)) == []
+
+
 def test_a_broken_topology_is_told_alone(find):
     """Flavors and tests that name it are not told of as well."""
     text = at_once("placed in fabric", topologies="topology fabric { level rack }\n")
