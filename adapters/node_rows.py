@@ -12,7 +12,7 @@ from ..engine.intake.capacity import flavors_of_node
 from ..engine.policy_graph import PolicyGraph
 from ..engine.units import MILLI_RESOURCES, UnitError, parse_amount
 from ..sim.drive.job import InputError
-from .rows import Input, Row, rows, unpacked
+from .rows import Input, Row, cell_told, rows, unpacked
 
 NODE_RESOURCES = (*MILLI_RESOURCES, "memory", POD_COUNT)
 """Resources that are columns of nodes under their own names."""
@@ -61,19 +61,17 @@ def _nodes(file: Input) -> Iterator[tuple[int, NodeAdded]]:
     for row in rows(file, NODE_COLUMNS, OPTIONAL_NODE_COLUMNS, NODE_PREFIXES):
         fields = {
             "time": 0,
-            "node": row.cells["node"],
+            "node": _name(row),
             "labels": {column.removeprefix("label:"): cell for column, cell in row.cells.items() if column.startswith("label:") and cell},
             "capacity": dict(_capacity(row)),
-            "taints": tuple(_taint(row, text) for text in row.cells.get("taints", "").split()),
+            "taints": tuple(_taints(row)),
             "cordoned": _cordoned(row),
         }
         try:
             yield row.line, NodeAdded.model_validate(fields)
         except ValidationError as error:
-            first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-            message = first["msg"].removeprefix("Value error, ")
-            field = str(first["loc"][0])
-            raise row.wrong(_COLUMNS_OF.get(field, field), message, "correct the cell") from None
+            (field, *_), problem, remedy = cell_told(error)
+            raise row.wrong(_COLUMNS_OF.get(str(field), str(field)), problem, remedy) from None
 
 
 def _capacity(row: Row) -> Iterator[tuple[str, int]]:
@@ -90,6 +88,23 @@ def _capacity(row: Row) -> Iterator[tuple[str, int]]:
             yield resource, parse_amount(cell, resource)
         except UnitError as error:
             raise row.wrong(column, str(error), "write what the node has, such as 8, 500m or 80Gi") from None
+
+
+def _name(row: Row) -> str:
+    name = row.cells["node"]
+    if len(name.split()) > 1:
+        raise row.wrong("node", f"`{name[:60]}` has a blank in it, and no node is called so", "write its name without blanks")
+    return name
+
+
+def _taints(row: Row) -> Iterator[Taint]:
+    seen: set[Taint] = set()
+    for text in row.cells.get("taints", "").split():
+        taint = _taint(row, text)
+        if taint in seen:
+            raise row.wrong("taints", f"`{text[:60]}` is there twice", "keep one")
+        seen.add(taint)
+        yield taint
 
 
 def _taint(row: Row, text: str) -> Taint:

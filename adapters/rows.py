@@ -11,6 +11,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import BinaryIO, Protocol, TypeVar, cast
 
+from pydantic import ValidationError
+
 from ..sim.drive.job import InputError
 
 _T = TypeVar("_T")
@@ -75,6 +77,19 @@ class Row:
     def wrong(self, column: str, problem: str, remedy: str) -> InputError:
         """The error that a cell is wrong, to be raised."""
         return InputError(self.file, self.line, f"column `{column}`: {problem}", remedy)
+
+
+def cell_told(error: ValidationError) -> tuple[tuple[str | int, ...], str, str]:
+    """The field that a fact refuses of a row, what is wrong with the cell, and what to do; in words for whoever wrote the cell."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    context = first.get("ctx", {})
+    match first["type"]:
+        case "string_too_short":
+            return first["loc"], "the cell is empty, and has to name something", "write a name"
+        case "string_too_long":
+            return first["loc"], f"there are more than {context.get('max_length')} characters", "shorten it"
+        case _:
+            return first["loc"], first["msg"].removeprefix("Value error, "), "correct the cell"
 
 
 _MOST_SHOWN = 60

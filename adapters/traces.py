@@ -26,7 +26,7 @@ from ..engine.units import (
     split_quantity,
 )
 from ..sim.drive.job import InputError, Job, JobSource
-from .rows import DigestedStream, Input, Row, lines, plain_json, rows, unpacked
+from .rows import DigestedStream, Input, Row, cell_told, lines, plain_json, rows, unpacked
 
 RESOURCES = (*MILLI_RESOURCES, "memory")
 """Resources that are columns under their own names."""
@@ -236,7 +236,12 @@ def _wish(row: Row) -> PlaceCells:
             remedy = "write `8 within rack`, several from wide to narrow as `8 within rack; 4 within host`"
             raise row.wrong("slices", f"`{text[:_MOST_SHOWN]}` is no size with a level", remedy)
         slices.append((found[2], int(found[1])))
-    return row.cells.get("within", ""), row.cells.get("near", ""), anywhere == "yes", tuple(slices)
+    within, near = row.cells.get("within", ""), row.cells.get("near", "")
+    given = [column for column, is_given in (("within", within), ("near", near), ("anywhere", anywhere == "yes")) if is_given]
+    if len(given) > 1:
+        problem = f"it is given beside `{given[1]}`, and pods stand within a level, near one another, or anywhere"
+        raise row.wrong(given[0], problem, f"leave one of the cells {' and '.join(f'`{column}`' for column in given)} empty")
+    return within, near, anywhere == "yes", tuple(slices)
 
 
 # --- JSON lines -----------------------------------------------------------------------------------------------------
@@ -292,11 +297,9 @@ def _pod_set(row: Row, count: int, requests: tuple[tuple[str, int], ...], flavor
     try:
         return _shared_pod_set(count, requests, flavors, wish)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        column = next((column for column in ("flavors", "within", "near", "slices") if column in first["loc"]), "")
-        message = first["msg"].removeprefix("Value error, ")
-        told = column or ("slices" if "slices" in message else "within" if "one of" in message else "pods")
-        raise row.wrong(told, message, "correct the cell") from None
+        place, problem, remedy = cell_told(error)
+        column = next((column for column in ("flavors", "within", "near", "slices") if column in place), "")
+        raise row.wrong(column or ("slices" if wish[3] else "pods"), problem, remedy) from None
 
 
 @lru_cache(maxsize=4096)
@@ -312,13 +315,13 @@ def _submission(row: Row, fields: dict[str, object], columns: dict[str, str]) ->
     try:
         return WorkloadSubmitted.model_validate(fields)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        field = str(first["loc"][0])
-        if field == "time" and first["type"] == "greater_than_equal":
+        place, problem, remedy = cell_told(error)
+        field = str(place[0])
+        if field == "time" and isinstance(fields["time"], int) and fields["time"] < 0:
             raise row.wrong(
                 columns.get(field, field), "the moment is before 1970-01-01T00:00:00Z, where time begins", "correct it"
             ) from None
-        raise row.wrong(columns.get(field, field), first["msg"].removeprefix("Value error, "), "correct the cell") from None
+        raise row.wrong(columns.get(field, field), problem, remedy) from None
 
 
 READERS: dict[str, Callable[[Input], Iterator[Located]]] = {"csv": read_csv, "jsonl": read_jsonl, "philly": read_philly}

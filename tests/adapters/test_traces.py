@@ -66,7 +66,12 @@ def test_where_pods_are_to_stand(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("cells", "said"),
     [
-        ("rack,host,,", "column `within`: it is one of: within a level, near one another, anywhere"),
+        (
+            "rack,host,,",
+            "column `within`: it is given beside `near`, and pods stand within a level, near one another, or anywhere; leave one of",
+        ),
+        (",host,yes,", "column `near`: it is given beside `anywhere`"),
+        ("x" * 254 + ",,,", "column `within`: there are more than 253 characters; shorten it"),
         (",,maybe,", "column `anywhere`: `maybe` is neither yes nor no; write `yes`"),
         (",,,4 in rack", "column `slices`: `4 in rack` is no size with a level; write `8 within rack`"),
         (",,,0 within rack", "column `slices`: `0 within rack` is no size with a level"),
@@ -139,8 +144,8 @@ def test_json_lines_are_submissions_with_a_duration(tmp_path: Path) -> None:
         ("workload,submitted,duration\ra,0s,1s\r", 1, "a carriage return stands inside the row", "line feed"),
         (OURS + "a,0s,0s,q,1\n", 2, "column `duration`: a job has to last", "more than 0s"),
         (OURS + "a,0s,1s,q,0.0001\n", 2, "column `gpu`: `0.0001` is not a whole number of thousandths", "500m"),
-        (OURS + ",0s,1s,q,1\n", 2, "column `workload`", "correct"),
-        (OURS + f"a,0s,1s,{'q' * 254},1\n", 2, "column `queue`", "correct"),
+        (OURS + ",0s,1s,q,1\n", 2, "column `workload`: the cell is empty", "write a name"),
+        (OURS + f"a,0s,1s,{'q' * 254},1\n", 2, "column `queue`: there are more than 253 characters", "shorten it"),
         ("workload,submitted,duration,pods\na,0s,1s,0\n", 2, "column `pods`: `0` is no number of pods", "from 1 to 1,000,000"),
         ("workload,submitted,duration,pods\na,0s,1s,٣\n", 2, "column `pods`", "whole number"),
         ("workload,submitted,duration,priority\na,0s,1s,9999999999\n", 2, "column `priority`", ""),
