@@ -40,9 +40,15 @@ def impediments(probe: Probe, view: View, nomination: Nomination) -> tuple[Imped
             found |= dict.fromkeys(_of_pod_set(probe, view, alone, index, pod_sets[pods.name]))
     places = unplaced(probe.graph, alone.flavors)
     if not found and places is not None:
-        helps = place_help(probe, view, workload.name, places)
-        return (Impediment(kind="unplaced", pod_set=places.pod_sets[0], flavor=places.flavor, places=places, helps=helps),)
+        return (Impediment(kind="unplaced", pod_set=places.pod_sets[0], flavor=places.flavor, places=places),)
     return tuple(found)
+
+
+def with_helps(probe: Probe, view: View, workload: str, found: tuple[Impediment, ...]) -> tuple[Impediment, ...]:
+    """The same impediments of a workload with what would give it places: that is tried on the idle cluster, and takes far longer."""
+    return tuple(
+        each if each.places is None else each.model_copy(update={"helps": place_help(probe, view, workload, each.places)}) for each in found
+    )
 
 
 def _of_pod_set(probe: Probe, view: View, alone: Nomination, index: int, pod_set: PodSet) -> Iterator[Impediment]:
@@ -101,8 +107,7 @@ def _on_flavor(probe: Probe, view: View, alone: Nomination, index: int, number: 
     if other is not None and other.kind == "no-places":
         places = _places_on(probe, view, alone, index, attempt.flavor)
         if places is not None:
-            helps = place_help(probe, view, alone.workload, places)
-            return Impediment(kind="unplaced", pod_set=pod_set.name, flavor=flavor.name, places=places, helps=helps)
+            return Impediment(kind="unplaced", pod_set=pod_set.name, flavor=flavor.name, places=places)
     if other is not None:
         named_other = named_obstacle(graph, other)
         told |= {"kind": named_other.kind, "resource": named_other.resource, "obstacle": named_other}

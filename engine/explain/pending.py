@@ -15,7 +15,7 @@ from ..workload import Workload
 from .candidates import candidates
 from .holding import hold_standing
 from .kept import kept_candidates
-from .never import idle, impediments
+from .never import idle, impediments, with_helps
 from .policy_lines import limit_named, node_line, rule_line
 from .remedies import nominate, release, remedies
 from .standing import FlavorStanding, Impediment, Keeper, Remedy, RuleStanding, Standing
@@ -116,7 +116,8 @@ class _Pending:
         if nomination.flavors.mode is not Mode.NO_FIT:
             return ()
         probe = self.core.probe
-        return impediments(idle(probe, self.core.view), self.core.view, nomination)
+        alone = idle(probe, self.core.view)
+        return with_helps(alone, self.core.view, self.workload.name, impediments(alone, self.core.view, nomination))
 
     def _place(self) -> dict[str, object]:
         """Its place in its queue's line; nothing of one that is not queued."""

@@ -56,12 +56,12 @@ class _Tries:
         """All that was found to help."""
         if self.told.kind in ("no-domains", "no-level", "place-gone", "slices-broken"):
             return PlaceHelp(lacking=self.lacking, cordoned=self.cordoned)
-        unsaid = self._unsaid()
+        unsaid, within = self._unsaid(), self._within()
         return PlaceHelp(
             tolerating=self._tolerating(),
             other_nodes=self._other_nodes(),
-            within=self._within(),
-            apart=bool(self.workers.within) and self._works(partial(_changed, within="")),
+            within=within,
+            apart=bool(self.workers.within) and not within and self._works(partial(_changed, within="")),
             no_slices=bool(self.workers.slices) and self._works(partial(_changed, slices=())),
             pods=tuple(self._pods()),
             at_most=self._at_most(),

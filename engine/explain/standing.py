@@ -120,7 +120,8 @@ class PlaceHelp(Part):
     """What would give places on empty nodes. Each was tried alone, but for what is known of the nodes.
 
     `tolerating`: taints, all of them together. `other_nodes`: to choose no nodes. `within`: a wider level ("": none helps), `apart`: to
-    name none within which all stand. `no_slices`; `pods`: other numbers of pods. `at_most`: what a pod may ask for, where no node has as
+    name none within which all stand, where that is empty.
+    `no_slices`; `pods`: other numbers of pods. `at_most`: what a pod may ask for, where no node has as
     much. Known of nodes: of the resources `unsaid` no node says how much it has, and without these there would be places if
     `unsaid_alone`; `lacking` are the labels for want of which nodes are in no domain, `cordoned` how many take nobody new.
     """

@@ -9,7 +9,7 @@ import numpy as np
 from ...engine.cores import Core, PlayedBatch, PlayedChunk, Probe, View
 from ...engine.event_parts import Operand, PodSet, RuleRef
 from ...engine.events import AnyDecision, WorkloadRejected, WorkloadReplaced
-from ...engine.explain.never import idle, impediments
+from ...engine.explain.never import idle, impediments, with_helps
 from ...engine.explain.pending import standing as standing_of
 from ...engine.explain.standing import Impediment, Standing
 from ...engine.facts import Fact, WorkloadAdopted, WorkloadCancelled, WorkloadFinished
@@ -17,6 +17,9 @@ from ...engine.outcome.history import E_KIND, FINISHING, REJECTING, REPLACING
 from ...engine.workload import Workload
 from ..drive.given_facts import PlayedStretch
 from ..report.wording import MOST_NAMES, rejection_grounds
+
+_MOST_HELPED = 5
+"""Of how many groups, the greatest first, it is tried what would give them places. That takes long."""
 
 
 @dataclass(slots=True)
@@ -114,7 +117,10 @@ def never_admitted(core: Core, adopted: Collection[str] = ()) -> list[WaitingGro
         group.count += 1
         if len(group.workloads) < MOST_NAMES:
             group.workloads.append(each.name)
-    return sorted(groups.values(), key=lambda group: (not group.never, -group.count))
+    found = sorted(groups.values(), key=lambda group: (not group.never, -group.count))
+    for group in found[:_MOST_HELPED]:
+        group.never = with_helps(alone, view, group.workloads[0], group.never)
+    return found
 
 
 def first_standing(core: Core, group: WaitingGroup) -> Standing | None:

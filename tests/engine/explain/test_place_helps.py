@@ -50,13 +50,13 @@ def runs(c: Any, name: str, **pods: Any) -> bool:
         (
             {"within": "host"},
             {"within": "rack"},
-            PlaceHelp(within="rack", apart=True, pods=(1,)),
+            PlaceHelp(within="rack", pods=(1,)),
             "let pods stand within one rack, submit 1 pod",
         ),
         (
             {"within": "rack", "count": 3},
             {"within": "block", "count": 3},
-            PlaceHelp(within="block", apart=True, pods=(2,)),
+            PlaceHelp(within="block", pods=(2,)),
             "let pods stand within one block, submit 2 pods",
         ),
         (
