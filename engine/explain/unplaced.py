@@ -75,7 +75,8 @@ def unplaced_told(told: Unplaced) -> str:
         case "uneven-slices":
             return f"{where}: {_all_pods(told)} pods are no whole number of slices of {told.size}"
         case "place-gone":
-            return f"{where}: other pods stand on {told.above}, which takes no pods any more"
+            what = f"is in no {told.level}" if told.level else "takes no pods"
+            return f"{where}: other pods stand on {told.above}, which {what} any more"
         case "slices-broken":
             return f"{where}: a slice would not stand in one {told.level}"
         case "no-room":

@@ -57,7 +57,7 @@ def domain_tree(topology: Topology, flavor: Flavor, machines: Mapping[str, Machi
     """The domains of a flavor in a topology; `machines` are all nodes by name."""
     members: dict[DomainPath, list[str]] = {}
     for name in sorted(machines):
-        path = _path(topology, name, machines[name]) if belongs_to(flavor, machines[name]) else None
+        path = node_path(topology, name, machines[name]) if belongs_to(flavor, machines[name]) else None
         if path is not None:
             members.setdefault(path, []).append(name)
     by_level = [sorted({path[: depth + 1] for path in members}) for depth in range(len(topology.levels))]
@@ -99,15 +99,15 @@ def belongs_to(flavor: Flavor, machine: Machine) -> bool:
     return not machine.cordoned and all(machine.labels.get(key) == value for key, value in (*(flavor.nodes or ()), *flavor.labels))
 
 
-def _as_place(topology: Topology, path: DomainPath) -> DomainPath:
-    return path[-1:] if topology.ends_at_nodes else path
-
-
-def _path(topology: Topology, name: str, machine: Machine) -> DomainPath | None:
-    """The path of a node; None where it lacks the label of a level."""
+def node_path(topology: Topology, name: str, machine: Machine) -> DomainPath | None:
+    """The path of a node, whether it takes pods or not; None where it lacks the label of a level."""
     values = [name if level.label is None else machine.labels.get(level.label) for level in topology.levels]
     path = tuple(value for value in values if value is not None)
     return path if len(path) == len(values) else None
+
+
+def _as_place(topology: Topology, path: DomainPath) -> DomainPath:
+    return path[-1:] if topology.ends_at_nodes else path
 
 
 def _ranges(sizes: Sequence[int]) -> tuple[range, ...]:

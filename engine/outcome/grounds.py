@@ -29,7 +29,7 @@ class Unplaced(Part):
     causes. `if_empty`: it is so even if nothing ran. `uneven-slices`: the pods make up `of` slices of `size`, and `left_over` are in none.
     `no-level`: the topology lacks `level`; `no-domains`: no node is in a domain of it;
     `slice-above`: the slices' `level` is not below `above`. Of pods that lose their places: `place-gone`: others stand on `above`, which is
-    no place any more; `slices-broken`: a slice would not stand in one domain of `level`.
+    no place any more or, with `level`, in no domain of it; `slices-broken`: a slice would not stand in one domain of `level`.
     """
 
     kind: PlacesFailure

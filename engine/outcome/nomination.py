@@ -107,8 +107,8 @@ class NoPlaces:
     that comes closest, of the level at which the search ended, with room for `closest_fit`. Of `nodes`, the lowest domains, `kept_off` take
     no pod at all: a cause, what it is about, and how many. `uneven-slices` has the same, as `left_over` pods are in no whole
     slice. `no-level`: the topology has no `level`; `no-domains`: no node is in one; `slice-above`: that of slices is not below `asked`.
-    `place-gone`: pods that are to stay stand at `asked`, which is no place of the topology any more; `slices-broken`: with the places that
-    were found, slices of `level` would not stand together.
+    `place-gone`: pods that are to stay stand at `asked`, which is no place of the topology any more or, with `level`, in no domain of it,
+    which would have to be known; `slices-broken`: with the places that were found, slices of `level` would not stand together.
     """
 
     kind: PlacesFailure

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ...eligibility import Tolerance
 from ...event_parts import POD_COUNT, PlacedPods, PodSet
-from ...nodes.domains import DomainPath, DomainTree, amounts_in, domain_trees, of_one_topology
+from ...nodes.domains import DomainPath, DomainTree, amounts_in, domain_trees, node_path, of_one_topology
 from ...nodes.inventory import Machine
 from ...nodes.kept_off import KeptOff, kept_off
 from ...nodes.wishes import Amounts, each_pod
@@ -61,6 +61,18 @@ class PlaceBook:
     def used(self, flavor: int, place: DomainPath) -> Amounts:
         """What is used at a place, as a flavor sees it."""
         return self._used.get((flavor, place), {})
+
+    def path_of(self, flavor: int, place: DomainPath) -> DomainPath | None:
+        """The whole path of a place where pods stand; None where it is in no domain.
+
+        Pods stay on a node that is cordoned or goes to another flavor, and are where its labels say. Kueue knows no nodes but those that
+        take pods, and where places are counted as there, it is the same.
+        """
+        tree = self.tree(flavor)
+        if self.graph.settings.places_pods == "counted":
+            return tree.path_of(place)
+        machine = self.machines.get(place[0]) if len(place) == 1 else None
+        return None if machine is None else node_path(tree.topology, place[0], machine)
 
     def keeps_off(self, flavor: int, leaf: int, pod_set: PodSet) -> KeptOff | None:
         """What keeps pods of a pod set off a domain, whatever is free there. Only nodes keep pods off, and no wider domain."""

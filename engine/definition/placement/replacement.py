@@ -6,18 +6,26 @@ without them.
 Kueue: pkg/cache/scheduler/tas_flavor_snapshot.go, findReplacementAssignment. It looks at the first lost node alone and at each pod set by
 itself, so that a leader which was alone on its node may end up far from its workers. In a policy of gpol's own ways of placing pods, those
 of all lost nodes move, pod sets that belong together stay so, and no node that is lost takes any.
+
+Kueue gives no other places where pods stay on a node that takes no more, such as a cordoned one. In gpol's own ways they stay there, and
+what is asked for goes by the domains in which such a node is. Only where it is in none, and that has to be known, there are no places.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from ...eligibility import companions
 from ...event_parts import Assignment, PlacedPods, PodSet, Slice
-from ...nodes.domains import DomainPath, DomainTree
+from ...nodes.domains import DomainPath
 from ...outcome.nomination import NoPlaces
+from ...policy_graph import Topology
 from ...workload import Workload
 from .placer import FoundPlaces, Search, ToPlace, groups
 from .places import PlaceBook
+
+PathOf = Callable[[DomainPath], DomainPath | None]
+"""The whole path of a place; None where it is in no domain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +86,13 @@ class _Mover:
 
     def _place(self, search: Search, flavor: int, group: Sequence[_Moving]) -> NoPlaces | None:
         """Find places for pods that have to move, and note them beside those of pods that stay."""
-        tree, first = self.places.tree(flavor), group[0]
+        topology, path_of, first = self.places.tree(flavor).topology, partial(self.places.path_of, flavor), group[0]
         names = tuple(each.given.pod_set.name for each in group)
-        stale = next((place for place in first.staying if tree.path_of(place.domain) is None), None)
-        if stale is not None:
-            return NoPlaces("place-gone", names, flavor, asked=stale.domain[-1])
-        wanted, inside = [each.given for each in group], self._inside(tree, first) if len(group) == 1 else ()
+        there = self.places.machines
+        gone = _first_gone(path_of, first) if self.each_alone else _first_nowhere(topology, path_of, there, first)
+        if gone is not None:
+            return gone.about(names, flavor)
+        wanted, inside = [each.given for each in group], self._inside(topology, path_of, first) if len(group) == 1 else ()
         pod_set = first.given.pod_set
         if inside and pod_set.slices and first.given.pods % pod_set.slices[0].size:
             kept = tuple(part for part in reversed(pod_set.slices) if first.given.pods % part.size == 0)[:1]
@@ -98,24 +107,24 @@ class _Mover:
             new = moved.places[each.given.pod_set.name]
             if not new:  # nothing of it stood on the first of the lost nodes
                 return NoPlaces("no-room", names, flavor, pod_set.within, of=1)
-            merged = _merged(tree, (*new, *each.staying))
-            broken = None if self.each_alone else _broken_slice(tree, each.given.pod_set, merged)
+            merged = _merged(path_of, (*new, *each.staying))
+            broken = None if self.each_alone else _broken_slice(topology, path_of, each.given.pod_set, merged)
             if broken is not None:
                 return NoPlaces("slices-broken", names, flavor, broken.level)
             self.found.places[each.given.pod_set.name] = merged
         return None
 
-    def _inside(self, tree: DomainTree, moving: _Moving) -> DomainPath:
+    def _inside(self, topology: Topology, path_of: PathOf, moving: _Moving) -> DomainPath:
         """The domain in which the pods that move have to stand: that of a slice which is not whole, or of all pods. (): anywhere."""
-        pod_set, staying = moving.given.pod_set, _paths(tree, moving.staying or moving.near)
+        pod_set, staying = moving.given.pod_set, _paths(path_of, (*moving.staying, *moving.near))
         said = pod_set.within or pod_set.near
-        if not staying or (said and tree.topology.level(said) is None):
+        if not staying or (said and topology.level(said) is None):
             return ()
-        level = tree.topology.level(pod_set.within) if pod_set.within else None
+        level = topology.level(pod_set.within) if pod_set.within else None
         whole = () if level is None else staying[0][: level + 1]
         broken = [part for part in reversed(pod_set.slices) if moving.given.pods % part.size]
         if broken and moving.given.pods % pod_set.slices[0].size:
-            domain = _incomplete(tree, moving, broken[0])
+            domain = _incomplete(topology, path_of, moving, broken[0])
             return domain if domain or self.each_alone else whole
         return whole
 
@@ -126,40 +135,66 @@ def find_replacement(places: PlaceBook, workload: Workload, flavors: Mapping[str
     return _Mover(places, workload, each_alone, workload.lost_nodes[:1] if each_alone else workload.lost_nodes).move(flavors)
 
 
-def _paths(tree: DomainTree, places: Sequence[PlacedPods]) -> list[DomainPath]:
-    """The whole paths of places that are some."""
-    return [path for place in places if (path := tree.path_of(place.domain)) is not None]
+def _first_gone(path_of: PathOf, moving: _Moving) -> NoPlaces | None:
+    """The first place of pods that stay which is none any more: with it Kueue gives no pod another one."""
+    gone = next((place for place in moving.staying if path_of(place.domain) is None), None)
+    return None if gone is None else NoPlaces("place-gone", asked=gone.domain[-1])
 
 
-def _standing(tree: DomainTree, places: Sequence[PlacedPods], part: Slice) -> dict[DomainPath, int]:
+def _first_nowhere(topology: Topology, path_of: PathOf, there: Collection[str], moving: _Moving) -> NoPlaces | None:
+    """The first place of pods that stay which is not there, or of which a domain has to be known and is not; `there` are all nodes.
+
+    A part of a slice has to stand with the rest of it, wherever that is; whole slices on a node are whole in any domain. For the domain in
+    which all have to stand, one of them is enough that is in some.
+    """
+    pod_set, others = moving.given.pod_set, (*moving.staying, *moving.near)
+    above_nodes = [part for part in pod_set.slices if topology.level(part.level) not in (None, len(topology.levels) - 1)]
+    for place in (place for place in moving.staying if path_of(place.domain) is None):
+        if place.domain[-1] not in there:  # it has lost more than was said
+            return NoPlaces("place-gone", asked=place.domain[-1])
+        cut = next((part for part in above_nodes if place.pods % part.size), None)
+        if cut is not None:
+            return NoPlaces("place-gone", level=cut.level, asked=place.domain[-1])
+    if others and topology.level(pod_set.within) is not None and not _paths(path_of, others):
+        return NoPlaces("place-gone", level=pod_set.within, asked=others[0].domain[-1])
+    return None
+
+
+def _paths(path_of: PathOf, places: Sequence[PlacedPods]) -> list[DomainPath]:
+    """The whole paths of places that are in domains."""
+    return [path for place in places if (path := path_of(place.domain)) is not None]
+
+
+def _standing(topology: Topology, path_of: PathOf, places: Sequence[PlacedPods], part: Slice) -> dict[DomainPath, int]:
     """How many pods stand in each domain of the level of slices; nothing where there is no such level."""
-    level, found = tree.topology.level(part.level), dict[DomainPath, int]()
+    level, found = topology.level(part.level), dict[DomainPath, int]()
     for place in places:
-        path = tree.path_of(place.domain)
+        path = path_of(place.domain)
         if level is not None and path is not None:
             found[path[: level + 1]] = found.get(path[: level + 1], 0) + place.pods
     return found
 
 
-def _incomplete(tree: DomainTree, moving: _Moving, part: Slice) -> DomainPath:
+def _incomplete(topology: Topology, path_of: PathOf, moving: _Moving, part: Slice) -> DomainPath:
     """The first domain in which pods that stay make whole slices together with those that move."""
-    standing = _standing(tree, moving.staying, part)
+    standing = _standing(topology, path_of, moving.staying, part)
     return next((domain for domain in sorted(standing) if (standing[domain] + moving.given.pods) % part.size == 0), ())
 
 
-def _merged(tree: DomainTree, places: Sequence[PlacedPods]) -> tuple[PlacedPods, ...]:
-    """Places in the order of the domains, each once."""
+def _merged(path_of: PathOf, places: Sequence[PlacedPods]) -> tuple[PlacedPods, ...]:
+    """Places in the order of the domains, each once; those in none come last."""
     pods: dict[DomainPath, int] = {}
     for place in places:
         pods[place.domain] = pods.get(place.domain, 0) + place.pods
-    in_order = [domain for leaf in tree.lowest if (domain := tree.place(leaf)) in pods]
+    paths = {domain: path_of(domain) for domain in sorted(pods)}
+    in_order = sorted(paths, key=lambda domain: (paths[domain] is None, paths[domain] or domain))
     return tuple(PlacedPods(domain=domain, pods=pods[domain]) for domain in in_order)
 
 
-def _broken_slice(tree: DomainTree, pod_set: PodSet, places: Sequence[PlacedPods]) -> Slice | None:
+def _broken_slice(topology: Topology, path_of: PathOf, pod_set: PodSet, places: Sequence[PlacedPods]) -> Slice | None:
     """The widest slices that do not stand together at these places; None where all do."""
     for part in pod_set.slices:
-        standing = _standing(tree, places, part)
+        standing = _standing(topology, path_of, places, part)
         if any(standing[domain] % part.size for domain in sorted(standing)):
             return part
     return None

@@ -21,6 +21,12 @@ def after(c: Cluster | Cycles, *lost: str) -> dict[str, int] | str:
     return evicted[-1].why.operands[-1].value if evicted else stands(c, "a")
 
 
+def change(c: Cluster | Cycles, node: str, path: str | None, pool: str = "f", **said: object) -> None:
+    """A node of two GPUs is in another rack now, or in none; or something else is new about it."""
+    labels = {"pool": pool} if path is None else {"pool": pool, **dict(zip(("block", "rack"), path.split("/"), strict=True))}
+    c.fact("NodeChanged", node=node, labels=labels, capacity={"gpu": "2", "pods": 110}, **said)
+
+
 def run(c: Cluster | Cycles, pods: int, **asked: object) -> None:
     """Let `a` run."""
     ask(c, "a", pods, **asked)
@@ -94,13 +100,71 @@ def test_at_once_no_slice_is_broken_by_several_lost_nodes() -> None:
     assert after(c, "n1", "n3") == "f for main: a slice would not stand in one rack"
 
 
-def test_pods_that_stay_have_to_stand_on_nodes_that_are_there(c: Cluster | Cycles) -> None:
-    """Else the workload has lost more than it was said, and goes."""
-    add(c, n1="b/r 2", n2="b/r 1")
+def test_pods_stay_on_a_node_that_is_cordoned_or_of_another_flavor() -> None:
+    """At once it is known all the same where it is: in its rack there is room for the others. In cycles the workload goes, as in Kueue."""
+    gone = "f for main: other pods stand on n2, which takes no pods any more"
+    for way, pool, cordoned in (("at once", "f", True), ("at once", "g", False), ("in cycles", "f", True)):
+        c = Cluster(AT_ONCE) if way == "at once" else Cycles(IN_CYCLES)
+        add(c, n1="b/r 2", n2="b/r 1")
+        run(c, 3, within="rack")
+        add(c, n0="b/q 9", n3="b/r 9")
+        change(c, "n2", "b/r", pool, cordoned=cordoned)
+        assert after(c, "n1") == ({"n2": 1, "n3": 2} if way == "at once" else gone)
+
+
+def test_the_rack_of_a_node_is_where_its_label_says() -> None:
+    """It was moved to another rack with the pods that stay on it: those of the lost node follow it there."""
+    c = Cluster(AT_ONCE)
+    add(c, n1="b/r 2", n2="b/r 2")
+    run(c, 4, within="rack")
+    add(c, n3="b/r 2", n4="b/s 2")
+    change(c, "n2", "b/s")
+    assert after(c, "n1") == {"n2": 2, "n4": 2}
+
+
+def test_a_node_in_no_rack_matters_only_where_its_rack_is_asked_for() -> None:
+    """Its pods stay, and where the others have to stand is known by others that stay, or by nobody."""
+    nowhere = "f for main: other pods stand on n2, which is in no rack any more"
+    for within, stand in (("", {"n2": 1, "n4": 2}), ("rack", nowhere)):
+        c = Cluster(AT_ONCE)
+        add(c, n1="b/r 2", n2="b/r 1")
+        run(c, 3, within=within)
+        add(c, n4="b/s 2")
+        change(c, "n2", None)
+        assert after(c, "n1") == stand
+    c = Cluster(AT_ONCE)
+    add(c, n1="b/r 1", n2="b/r 1", n3="b/r 1")
     run(c, 3, within="rack")
+    add(c, n4="b/r 1", n5="b/s 1")
+    change(c, "n2", None)
+    assert after(c, "n1") == {"n2": 1, "n3": 1, "n4": 1}
+    assert [place.domain for place in c.workload("a").assignments[0].places] == [("n3",), ("n4",), ("n2",)]
+
+
+def test_a_part_of_a_slice_on_a_node_in_no_rack() -> None:
+    """Nobody knows where the rest of it has to stand. Whole slices on that node are whole wherever it is."""
+    for size, stand in ((4, "f for main: other pods stand on n3, which is in no rack any more"), (2, {"n2": 2, "n3": 2, "n4": 2, "n5": 2})):
+        c = Cluster(AT_ONCE)
+        add(c, n1="b/r 2", n2="b/r 2", n3="b/s 2", n4="b/s 2")
+        run(c, 8, near="block", slices=[{"level": "rack", "size": size}])
+        add(c, n5="b/r 2")
+        change(c, "n3", None)
+        assert after(c, "n1") == stand
+
+
+def test_a_node_that_is_not_there_and_was_not_said_to_be_lost() -> None:
+    """An outside system says that another one is all that the workload has lost, while a check keeps it waiting: it goes."""
+    c = Cluster(AT_ONCE)
+    add(c, n1="b/r 2", n2="b/r 1")
+    run(c, 3)
     add(c, n3="b/r 9")
-    c.fact("NodeChanged", node="n2", labels={"block": "b", "rack": "r", "pool": "f"}, capacity={"gpu": "2", "pods": 110}, cordoned=True)
-    assert after(c, "n1") == "f for main: other pods stand on n2, which takes no pods any more"
+    c.update("a", checks={"prov": "Pending"})
+    c.fact("NodeRemoved", node="n2")
+    c.update("a", lost_nodes=["n1"])
+    assert stands(c, "a") == {"n1": 2, "n2": 1}
+    c.update("a", checks={"prov": "Ready"})
+    evicted = [event for event, _ in c.history if isinstance(event, WorkloadEvicted)]
+    assert evicted[-1].why.operands[-1].value == "f for main: other pods stand on n2, which takes no pods any more"
 
 
 def test_slices_alone_name_no_level_in_cycles() -> None:
@@ -137,6 +201,7 @@ def test_both_of_a_group_that_stood_on_one_node_move_together_at_once() -> None:
         (NoPlaces("no-room", ("main",), 0, "", fit=1, of=2, size=4), "room for 1 of 2 slices of 4 pods"),
         (NoPlaces("no-room", ("main",), 0, "rack", "rack", fit=0, of=1), "room for 0 of 1 pod within one rack"),
         (NoPlaces("place-gone", ("main",), 0, asked="n1"), "other pods stand on n1, which takes no pods any more"),
+        (NoPlaces("place-gone", ("main",), 0, "rack", "n1"), "other pods stand on n1, which is in no rack any more"),
         (NoPlaces("slices-broken", ("main",), 0, "rack"), "a slice would not stand in one rack"),
     ],
 )
