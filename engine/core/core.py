@@ -270,7 +270,7 @@ class ArrayCore:
             case WorkloadAdopted():
                 seq = int(store.tables.state[c.SEQ]) + 1
                 with self._usage.changing(fact.workload, fact.time):
-                    store.change(fact.workload, lambda workload: adopt(graph, store.slot_of, workload, fact, seq))
+                    store.change(fact.workload, lambda workload: adopt(graph, store.slot_of, workload, fact, seq, self.machines))
             case WorkloadUpdated():
                 self._update(fact)
             case OperatorAction(action="hold" | "release"):

@@ -3,9 +3,11 @@
 A core takes a workload out of its places before it changes, and gives it its new ones afterwards.
 """
 
+from collections.abc import Collection
+
 from ..event_parts import Assignment, asked_by_one
 from ..facts import OperatorAction, WorkloadAdopted, WorkloadSubmitted, WorkloadUpdated
-from ..nodes.lost_nodes import nodes_of
+from ..nodes.lost_nodes import nodes_of, not_there
 from ..outcome.named import SlotIndex
 from ..outcome.nomination import Request, as_request
 from ..policy_graph import PolicyGraph
@@ -38,8 +40,11 @@ def submitted(fact: WorkloadSubmitted, number: int) -> Workload:
     )
 
 
-def adopt(graph: PolicyGraph, slots: SlotIndex, workload: Workload, fact: WorkloadAdopted, seq: int) -> None:
-    """Let a workload run as an outside system has it; it stays in the queue where that system admitted it. `seq` is that of the fact."""
+def adopt(graph: PolicyGraph, slots: SlotIndex, workload: Workload, fact: WorkloadAdopted, seq: int, there: Collection[str]) -> None:
+    """Let a workload run as an outside system has it; it stays in the queue where that system admitted it. `seq` is that of the fact.
+
+    `there` are all nodes of the cluster: where the policy follows them, those are lost on which it has pods and that have left already.
+    """
     node = queue_named(graph, fact.queue)
     assert node is not None
     if workload.queue != node:
@@ -63,7 +68,7 @@ def adopt(graph: PolicyGraph, slots: SlotIndex, workload: Workload, fact: Worklo
         )
         for placement in fact.placements
     )
-    workload.lost_nodes = ()
+    workload.lost_nodes = not_there(graph, workload, there)
 
 
 def update(graph: PolicyGraph, slots: SlotIndex, workload: Workload, fact: WorkloadUpdated) -> None:

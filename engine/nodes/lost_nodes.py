@@ -32,6 +32,12 @@ def lose(graph: PolicyGraph, workloads: Iterable[Workload], node: str) -> None:
             workload.lost_nodes = (*workload.lost_nodes, node)
 
 
+def not_there(graph: PolicyGraph, workload: Workload, there: Collection[str]) -> tuple[str, ...]:
+    """The nodes on which a workload has pods and that are not there, where the policy follows nodes."""
+    nodes = nodes_of(graph, workload, only_nodes=True) if graph.settings.follows_nodes else ()
+    return tuple(node for node in nodes if node not in there)
+
+
 def lose_those_that_left(before: PolicyGraph, after: PolicyGraph, workload: Workload, there: Collection[str]) -> None:
     """Note the nodes that left while the policy before gave no places on them, of a workload that the policy after places on nodes."""
     wider = {flavor.name for flavor in before.flavors if flavor.topology >= 0 and not before.topologies[flavor.topology].ends_at_nodes}

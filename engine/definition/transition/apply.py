@@ -119,7 +119,7 @@ def _submit(state: State, fact: facts.WorkloadSubmitted) -> None:
 def _adopt(state: State, fact: facts.WorkloadAdopted) -> None:
     workload = state.workloads[fact.workload]
     leave(state, workload)
-    adopt(state.graph, state.active.slot_index, workload, fact, state.seq)
+    adopt(state.graph, state.active.slot_index, workload, fact, state.seq, state.machines)
     enter(state, workload)
 
 

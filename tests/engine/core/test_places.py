@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from cores_by_name import CORES
-from gpol.engine.events import AnyDecision, WorkloadAdmitted
+from gpol.engine.events import AnyDecision, WorkloadAdmitted, WorkloadPlaced
 from placing import FABRIC, RACKS
 from player import Play
 
@@ -253,3 +253,35 @@ def test_only_whom_a_node_needs_is_evicted() -> None:
     ]
     found = told(CYCLES, *facts, *cycles(2, 3))
     assert [each for each in found if each.startswith("Evicted")] == ["Evicted v1"]
+
+
+# --- nodes that are lost ------------------------------------------------------------------------------------------------------
+
+
+def moved(policy: str, *facts: Plain) -> list[dict[str, int]]:
+    """Where the pods of each workload stand that both cores give other places."""
+    placings = [event for event in decided(policy, *facts) if isinstance(event, WorkloadPlaced)]
+    return [{place.domain[0]: place.pods for given in each.assignments for place in given.places} for each in placings]
+
+
+@pytest.mark.parametrize("changed", [{"cordoned": True}, {"labels": {"pool": "z", "block": "b", "rack": "r"}}])
+def test_pods_stay_on_a_node_that_takes_no_more(changed: Plain) -> None:
+    """It is cordoned, or of no flavor any more: the pods of another node are replaced in its rack, and its own stay."""
+    policy = at_once("packed").replace("owns 8", "owns 24")
+    nodes = [node("n0", "b/q", 8), node("n1", "b/r", 8), node("n2", "b/r", 8), node("n3", "b/r", 8)]
+    later = {**node("n1", "b/r", 8), "kind": "NodeChanged", "time": SECOND, **changed}
+    gone = {"kind": "NodeRemoved", "time": 2 * SECOND, "node": "n2"}
+    facts = [*nodes, asks("w", 2, gpu=8, within="rack"), later, gone]
+    assert placed(policy, *facts) == {"w": {"n1": 1, "n2": 1}}
+    assert moved(policy, *facts) == [{"n1": 1, "n3": 1}]
+
+
+def test_who_is_adopted_has_lost_nodes_that_are_not_there() -> None:
+    """Its pods there get other places at once, and what they use counts for the next one."""
+    held = {**asks("w", 2, gpu=8, within="rack"), "hold": True}
+    given = {"pod_set": "main", "count": 2, "flavors": {"gpu": "a"}, "usage": {"gpu": 16000}}
+    given["places"] = [{"domain": ["n1"], "pods": 1}, {"domain": ["nx"], "pods": 1}]
+    adopted = {"kind": "WorkloadAdopted", "time": SECOND, "workload": "w", "queue": "q", "since": 0, "placements": [given]}
+    facts = [node("n1", "b/r", 8), node("n2", "b/r", 8), node("n3", "b/s", 8), held, adopted]
+    assert moved(at_once("packed"), *facts) == [{"n1": 1, "n2": 1}]
+    assert placed(at_once("packed").replace("owns 8", "owns 24"), *facts, asks("v", 1, gpu=8, time=2 * SECOND)) == {"v": {"n3": 1}}

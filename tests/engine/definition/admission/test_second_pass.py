@@ -1,6 +1,7 @@
 """Places for workloads that run: of lost nodes, and those that come later, where everything is decided at once and in cycles."""
 
 from collections.abc import Callable
+from typing import Literal
 
 import pytest
 from at_once import Cluster
@@ -321,13 +322,27 @@ def adopt(c: Cluster | Cycles, **placement: object) -> list[str]:
     ],
 )
 def test_places_that_cannot_be_are_refused(made: type[Cluster] | type[Cycles], places: list[tuple[list[str], int]], message: str) -> None:
-    """An outside system says where pods stand; gpol need not know the node. In cycles the number of pods is what Kueue goes by."""
+    """An outside system says where pods stand. In cycles gpol need not know the node, and the number of pods is what Kueue goes by."""
     c = made(AT_ONCE if made is Cluster else IN_CYCLES)
     with pytest.raises(FactError, match=message):
         adopt(c, places=[{"domain": domain, "pods": pods} for domain, pods in places])
     assert c.workload("a").admitted is None
     assert c.fact("WorkloadCancelled", workload="a") == []
-    assert adopt(c, places=[{"domain": ["n1"], "pods": 2}]) == []
+    assert adopt(c, places=[{"domain": ["n1"], "pods": 2}]) == (["evict a"] if made is Cluster else [])
+
+
+@pytest.mark.parametrize(("what", "decided"), [("replace", ["place a"]), ("evict", ["evict a", "run a"]), ("wait", [])])
+def test_who_is_adopted_on_a_node_that_is_not_there_has_lost_it(what: Literal["replace", "evict", "wait"], decided: list[str]) -> None:
+    """At once its pods get places on nodes that are there, or whatever the policy says of lost nodes; one pod stays where it is."""
+    c = Cluster(AT_ONCE)
+    add(c, n1="b/r 2", n2="b/r 2")
+    on_lost_nodes(c, what)
+    assert adopt(c, places=[{"domain": ["n2"], "pods": 1}, {"domain": ["n0"], "pods": 1}]) == decided
+    assert stands(c, "a") == {"replace": {"n2": 2}, "evict": {"n1": 2}, "wait": {"n2": 1, "n0": 1}}[what]
+    if what == "wait":
+        assert c.workload("a").lost_nodes == ("n0",)
+        add(c, n0="b/r 2")
+        assert c.workload("a").lost_nodes == ()
 
 
 def test_adopted_pods_may_wait_for_their_places() -> None:
