@@ -11,9 +11,10 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from ..engine.errors import describe_error
+from ..engine.errors import FactError, describe_error
 from ..engine.event_parts import PodSet, Slice
 from ..engine.facts import FACT, WorkloadSubmitted
+from ..engine.intake.check import check_said
 from ..engine.units import (
     INT64_MAX,
     LAST_MOMENT,
@@ -263,6 +264,11 @@ def read_jsonl(file: Input) -> Iterator[Located]:
         except ValidationError as error:
             raise InputError(file.name, number, describe_error(error), "fields are those of WorkloadSubmitted, and `duration`") from None
         assert isinstance(fact, WorkloadSubmitted)
+        try:
+            check_said(fact)
+        except FactError as error:
+            cause, _, remedy = str(error).partition("; ")
+            raise InputError(file.name, number, f"pod_sets: {cause}", remedy) from None
         yield number, Job(fact, duration)
 
 

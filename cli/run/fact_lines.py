@@ -14,6 +14,7 @@ from ...adapters.rows import plain_json
 from ...engine.cores import PlayedBatch
 from ...engine.errors import FactError, describe_error
 from ...engine.facts import FACT, Fact, PolicyActivated
+from ...engine.intake.check import check_said
 from ...engine.policy_graph import PolicyGraph
 from ...engine.units import format_time
 from ...journal.decode import learn, recall
@@ -88,8 +89,12 @@ class Facts:
             said = text.strip(_BLANKS)
             known = recall(said)
             if isinstance(known, Fact) and not isinstance(known, PolicyActivated):
-                return FactLine(self._line, len(said), known, payload=said)
-            return FactLine(self._line, len(said), *self._fact(text.rstrip(_BLANKS), said))
+                line = FactLine(self._line, len(said), known, payload=said)
+            else:
+                line = FactLine(self._line, len(said), *self._fact(text.rstrip(_BLANKS), said))
+            if line.fact is not None and not self.as_recorded:
+                check_said(line.fact)
+            return line
         except (ValidationError, ValueError) as error:
             problem = describe_error(error) if isinstance(error, ValidationError) else str(error)
         return FactLine(self._line, problem=problem)

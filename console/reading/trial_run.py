@@ -17,6 +17,7 @@ from ...engine.cores import PlayedBatch
 from ...engine.errors import FactError
 from ...engine.explain.pending import standing
 from ...engine.facts import WorkloadSubmitted
+from ...engine.intake.check import check_said
 from ...sim.drive.player import EndlessError, Player
 from ...sim.drive.policy import Policy
 from ..answers import (
@@ -37,6 +38,8 @@ FILE = "tried.gpol"
 
 MOST_DECISIONS = 1000
 """How many decisions are listed."""
+
+_DESCRIBED = "/v1/openapi.json describes the body"
 
 
 def read_request(body: bytes) -> TryRequest:
@@ -120,9 +123,13 @@ def _listed(batches: list[PlayedBatch]) -> Iterator[TriedBatch]:
 
 def _submission(fields: SubmittedFields, now: int) -> WorkloadSubmitted:
     try:
-        return WorkloadSubmitted.model_validate({**fields.model_dump(exclude_unset=True), "time": now})
+        fact = WorkloadSubmitted.model_validate({**fields.model_dump(exclude_unset=True), "time": now})
+        check_said(fact)
     except ValidationError as error:
         raise _invalid(error, "workload") from None
+    except FactError as error:
+        raise UnansweredError(422, "InvalidBody", f"the body is no such request: workload: {error}", _DESCRIBED) from None
+    return fact
 
 
 def _checked(text: str) -> Checked:
@@ -154,5 +161,4 @@ def _tried_policy(checked: Checked, changes: bool) -> TriedPolicy:
 
 
 def _invalid(error: ValidationError, *part: str) -> UnansweredError:
-    remedy = "/v1/openapi.json describes the body"
-    return UnansweredError(422, "InvalidBody", f"the body is no such request: {said_wrong(error, *part)}", remedy)
+    return UnansweredError(422, "InvalidBody", f"the body is no such request: {said_wrong(error, *part)}", _DESCRIBED)

@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from itertools import pairwise
 
+from ...engine.nodes.wishes import LEADER_REMEDY, PlacesSaid, leader_asking_otherwise
 from ..syntax import tree
 from ..syntax.names import closest
 from .context import POD_COUNT, Context
@@ -11,6 +12,9 @@ _MOST_SLICES = 16
 _MOST_LABELS = 256
 _MOST_TAINTS = 64
 """What a set of pods and a node may have at most, as the events say."""
+
+_MOST_DIGITS = 7
+"""A number of pods has no more."""
 
 
 # --- nodes ----------------------------------------------------------------------------------------------------------
@@ -105,6 +109,28 @@ def check_places(context: Context, pods: tree.Pods) -> None:
         message = f"the pods are in {len(pods.slices)} kinds of slices; a submission has at most {_MOST_SLICES}"
         context.error("GP034", message, pods.slices[_MOST_SLICES], "one too many", "leave some out")
     _check_levels(context, pods)
+
+
+def check_leader(context: Context, group: tree.PodSetGroup) -> None:
+    """Check that a leader asks for no other places than its workers, with which it stands."""
+    leader = leader_asking_otherwise([(1 if pods.count is None else _whole(pods.count), _asked(pods)) for pods in group.pods])
+    if leader is not None and _places_pods(context):
+        pods = group.pods[leader]
+        message = f"the leader of group `{group.name.text}` stands where its workers stand, and asks for other places than they do"
+        context.error("GP034", message, pods.place or pods.slices[0], "comes to nothing", LEADER_REMEDY)
+
+
+def _asked(pods: tree.Pods) -> PlacesSaid:
+    """What a set of pods says of its places, as a submission has it."""
+    wish = "" if pods.place is None else pods.place.wish
+    level = "" if pods.place is None or pods.place.level is None else pods.place.level.text
+    slices = tuple((each.level.text, _whole(each.size)) for each in pods.slices)
+    return level if wish == "within" else "", level if wish == "near" else "", wish == "anywhere", slices
+
+
+def _whole(number: tree.Number) -> int:
+    """A number of pods; 0 for what is none, which is told where it stands."""
+    return int(number.text) if number.text.isdecimal() and len(number.text) <= _MOST_DIGITS else 0
 
 
 def _check_levels(context: Context, pods: tree.Pods) -> None:

@@ -8,7 +8,7 @@ from ..syntax import tree
 from ..syntax.names import closest, listed
 from .context import Context
 from .declarations.resources import flavor_with
-from .places_in_tests import check_expected_nodes, check_node, check_places, check_there
+from .places_in_tests import check_expected_nodes, check_leader, check_node, check_places, check_there
 
 REASONS = (
     "WaitingForQuota",
@@ -126,6 +126,7 @@ def _submit(context: Context, action: tree.Submit) -> None:
         if isinstance(entry, tree.PodSetGroup):
             context.named(entry.name, "group of pods")
             context.once(groups, entry.name.text, entry.name, f"group `{entry.name.text}`")
+            check_leader(context, entry)
     for kind in ("label", "namespace label"):
         labels = [attribute.key for attribute in action.attributes if attribute.key is not None and attribute.attribute == kind]
         _at_most(context, labels, _MOST_LABELS, f"{kind}s")

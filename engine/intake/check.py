@@ -8,6 +8,7 @@ from ..errors import FactError
 from ..event_parts import Placement
 from ..nodes.inventory import Machine
 from ..nodes.lost_nodes import all_nodes_of
+from ..nodes.wishes import LEADER_REMEDY, asked_of_places, leader_asking_otherwise
 from ..policy_graph import PolicyGraph
 from ..workload import Workload
 from .capacity import flavors_of_node
@@ -66,6 +67,20 @@ def check_fact(known: Known, fact: facts.Fact, graph: PolicyGraph | None) -> Non
             _check_node(active, known.machines, fact)
         case _:
             _check_live(active, known.workload(fact.workload), fact)
+
+
+def check_said(fact: facts.Fact) -> None:
+    """Raise FactError for a fact that says what nothing can come of. It is asked where facts come in, and not of recorded ones: earlier
+    versions took such a fact in, and their journals replay."""
+    if not isinstance(fact, facts.WorkloadSubmitted) or len(fact.pod_sets) < 2:
+        return
+    for group in sorted({pod_set.group for pod_set in fact.pod_sets} - {""}):
+        joined = [pod_set for pod_set in fact.pod_sets if pod_set.group == group]
+        leader = leader_asking_otherwise([(pod_set.count, asked_of_places(pod_set)) for pod_set in joined])
+        if leader is not None:
+            workers = joined[1 - leader].name
+            cause = f"pod set `{joined[leader].name}` leads `{workers}`, stands where those stand, and asks for other places than they do"
+            raise FactError(f"{cause}; {LEADER_REMEDY}")
 
 
 def check_entry(graph: PolicyGraph, fact: facts.WorkloadSubmitted) -> None:

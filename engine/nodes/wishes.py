@@ -1,6 +1,6 @@
 """What pods ask for of places: how near one another they are to stand, in slices of how many, and what each of them takes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -40,6 +40,29 @@ class Wish:
     def slices(self) -> int:
         """How many slices there are."""
         return self.pods // self.slice_size
+
+
+PlacesSaid = tuple[str, str, bool, tuple[tuple[str, int], ...]]
+"""What pods say of their places: within which level, near which, whether anywhere will do, and the level and size of slices."""
+
+LEADER_REMEDY = "let the leader ask for the same as its workers, or for nothing"
+
+
+def leader_asking_otherwise(group: Sequence[tuple[int, PlacesSaid]]) -> int | None:
+    """The leader of a group where it asks for other places than its workers; of each pod set there is its number of pods and what it says.
+
+    A leader stands where its workers stand, whatever it says, so that nothing would come of it. Kueue lets no job say so.
+    """
+    if len(group) != 2 or min(pods for pods, _ in group) != 1:
+        return None
+    leader = 0 if group[0][0] < group[1][0] else 1  # where both are one pod, the first has the workers
+    said, workers_say = group[leader][1], group[1 - leader][1]
+    return leader if any(said) and said != workers_say else None
+
+
+def asked_of_places(pod_set: PodSet) -> PlacesSaid:
+    """What a pod set says of its places."""
+    return pod_set.within, pod_set.near, pod_set.anywhere, tuple((part.level, part.size) for part in pod_set.slices)
 
 
 def each_pod(pod_set: PodSet) -> dict[str, int]:

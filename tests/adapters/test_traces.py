@@ -211,6 +211,11 @@ def test_a_bad_row_of_the_trace_is_named(tmp_path: Path, row: str, problem: str)
         ('{"workload":"a","time":0,"duration":"5","pod_sets":[{"requests":{}}]}', "duration: the unit is missing"),
         ('{"workload":"a","time":0,"duration":5,"pod_sets":[{"requests":{"gpu":0.5}}]}', "pod_sets.0.requests.gpu"),
         ('{"workload":"a","time":0,"duration":5,"pods":1,"pod_sets":[{"requests":{}}]}', "pods"),
+        (
+            '{"workload":"a","time":0,"duration":5,"pod_sets":[{"name":"m","group":"g","requests":{},"within":"rack"},'
+            '{"name":"n","group":"g","count":2,"requests":{}}]}',
+            "pod_sets: pod set `m` leads `n`, stands where those stand, and asks for other places than they do; let the leader ask",
+        ),
         ('{"kind":"TimeAdvanced","time":0,"duration":5}', "the line is a TimeAdvanced"),
         ('{"workload":"\\ud800","time":0,"duration":5,"pod_sets":[{"requests":{}}]}', "half of a character"),
     ],

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from gpol.engine.facts import WorkloadSubmitted
 from policy_texts import TURNS
 
 Gpol = Callable[..., Any]
@@ -313,3 +314,19 @@ def test_what_cannot_be_done_is_told(gpol: Gpol, facts: WriteFacts, arguments: t
 
     assert (done.code, done.out) == (code, "")
     assert part in done.err
+
+
+def test_a_leader_that_asks_for_other_places_is_refused_where_it_comes_in(gpol: Gpol, facts: WriteFacts) -> None:
+    """Its line is refused, also after a recorded one like it; what was recorded before is played, and its journal replays."""
+    lead = {"name": "lead", "group": "g", "requests": {"gpu": "1"}, "within": "rack"}
+    work = {"name": "work", "group": "g", "count": 2, "requests": {"gpu": "1"}}
+    led = WorkloadSubmitted.model_validate({**SUBMITTED, "pod_sets": [lead, work]}).payload().decode()
+    ended = gpol("run", "lab.gpol", facts(led))
+    assert ended.code == 3
+    assert "facts.jsonl:1: pod set `lead` leads `work`" in ended.err
+    assert "let the leader ask for the same as its workers, or for nothing" in ended.err
+
+    assert gpol("run", "lab.gpol", facts(led), "--as-recorded", "--journal", "j.db").code == 0
+    assert gpol("replay", "j.db").code == 0
+    assert '"kind":"WorkloadSubmitted"' in gpol("log", "j.db", "--format", "json").out
+    assert gpol("run", "lab.gpol", facts(led)).code == 3

@@ -142,9 +142,18 @@ def test_a_policy_that_cannot_be_used(place: Path, tools: Any) -> None:
     assert "profile" in profile.value.answer.error.message
 
 
+LED = [{"name": "m", "group": "g", "requests": {}, "near": "rack"}, {"name": "n", "group": "g", "count": 2, "requests": {}}]
+"""A leader that asks for other places than its workers."""
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
-    [({"workload": "team/guest"}, "team/guest"), ({"created": NOW + 10**12}, "created after"), ({"replaces": "new"}, "replaces itself")],
+    [
+        ({"workload": "team/guest"}, "team/guest"),
+        ({"created": NOW + 10**12}, "created after"),
+        ({"replaces": "new"}, "replaces itself"),
+        ({"pod_sets": LED}, "`m` leads `n`"),
+    ],
 )
 def test_a_workload_that_cannot_be(place: Path, tools: Any, change: dict[str, Any], told: str) -> None:
     """A workload that cannot be submitted now is refused with the reason."""
