@@ -285,3 +285,37 @@ def test_who_is_adopted_has_lost_nodes_that_are_not_there() -> None:
     facts = [node("n1", "b/r", 8), node("n2", "b/r", 8), node("n3", "b/s", 8), held, adopted]
     assert moved(at_once("packed"), *facts) == [{"n1": 1, "n2": 1}]
     assert placed(at_once("packed").replace("owns 8", "owns 24"), *facts, asks("v", 1, gpu=8, time=2 * SECOND)) == {"v": {"n3": 1}}
+
+
+# --- what the language says of leaders, and of nodes that change --------------------------------------------------------------------
+
+
+def test_whose_tolerations_decide_where_a_leader_stands() -> None:
+    """Its node is tainted, and its workers alone tolerate that: in cycles it stands there all the same, at once it has no place."""
+    tainted = {**node("n1", "b/r", 4), "taints": [{"key": "spot", "effect": "NoSchedule"}]}
+    works = {"name": "work", "count": 2, "tolerations": [{"key": "spot", "operator": "Exists"}]}
+    sets = [{"requests": {"gpu": "1"}, "group": "g", "within": "rack", **each} for each in ({"name": "lead"}, works)]
+    facts = [tainted, {**asks("w", 1), "pod_sets": sets}]
+    assert placed(CYCLES, *facts, *cycles(0)) == {"w": {"n1": 3}}
+    assert placed(at_once("packed"), *facts) == {}
+    assert placed(at_once("packed"), *facts, {**node("n2", "b/r", 3), "time": SECOND}) == {"w": {"n2": 3}}
+
+
+@pytest.mark.parametrize(
+    ("changed", "decided_then"),
+    [
+        ([{"capacity": {"gpu": "2"}}], ["Evicted w", "Admitted v"]),
+        ([{"labels": {"pool": "z"}}], ["Evicted w", "Admitted v"]),
+        ([{"cordoned": True}], ["Admitted v"]),
+        ([{"kind": "NodeRemoved"}, {"kind": "NodeAdded", "capacity": {"gpu": "2"}}], ["Placed w", "Evicted w", "Admitted v"]),
+    ],
+)
+def test_what_pods_use_beyond_their_node_is_charged_to_its_flavor(changed: list[Plain], decided_then: list[str]) -> None:
+    """Of two nodes one is free; the owner of all of them comes once the other one has changed under who borrows it."""
+    policy = at_once("packed").replace("owns 8", "owns 16")
+    steps = [{**node("n1", "b/r", 8), "kind": "NodeChanged", "time": SECOND, **each} for each in changed]
+    for step in steps:
+        if step["kind"] == "NodeRemoved":
+            del step["labels"], step["capacity"]
+    facts = [node("n1", "b/r", 8), node("n2", "b/r", 8), asks("w", 1, gpu=8, queue="r"), *steps, asks("v", 1, gpu=8, time=2 * SECOND)]
+    assert told(policy, *facts) == ["Admitted w", *decided_then]
