@@ -15,6 +15,7 @@ from gpol.engine.facts import (
     NodeChanged,
     NodeRemoved,
     PolicyActivated,
+    WorkloadAdopted,
     WorkloadCancelled,
     WorkloadFinished,
     WorkloadSubmitted,
@@ -53,6 +54,7 @@ class PlaceLedger:
         self.checked = Counter[str]()
         self._asked: dict[str, WorkloadSubmitted] = {}
         self._lost: dict[str, tuple[str, ...]] = {}
+        self._adopted = set[str]()  # they stand where an outside system put them, whatever they asked for
         self._left: tuple[Standing, ...] = ()  # by whoever is replaced, for the one that takes its place
 
     def take(self, event: AnyEvent, graph: PolicyGraph | None = None) -> None:
@@ -68,6 +70,13 @@ class PlaceLedger:
                 self._asked[event.workload] = event
             case WorkloadUpdated(lost_nodes=lost) if lost is not None:
                 self._lost[event.workload] = lost
+            case WorkloadAdopted():
+                self._adopted.add(event.workload)
+                self.stands[event.workload] = tuple(self._taken_over(event))
+                if self._policy.settings.follows_nodes:
+                    self._lost[event.workload] = tuple(
+                        each.place[-1] for each in self.stands[event.workload] if each.place[-1] not in self.nodes
+                    )
             case WorkloadReplaced():
                 self._left = self._gone(event.workload)
             case WorkloadFinished() | WorkloadCancelled() | WorkloadEvicted() | WorkloadRejected():
@@ -92,6 +101,7 @@ class PlaceLedger:
 
     def _gone(self, name: str) -> tuple[Standing, ...]:
         self._lost.pop(name, None)
+        self._adopted.discard(name)
         return self.stands.pop(name, ())
 
     # --- whoever gets places ----------------------------------------------------------------------------------------------
@@ -111,8 +121,19 @@ class PlaceLedger:
                 self._may_stand(name, each)
                 self._has_room(name, each)
         kept = {(each.pod_set.name, each.place) for each in before}
-        if all(each.path == self._path(each.flavor, each.place) for each in standing if (each.pod_set.name, each.place) in kept):
+        unchanged = all(each.path == self._path(each.flavor, each.place) for each in standing if (each.pod_set.name, each.place) in kept)
+        if unchanged and name not in self._adopted:
             self._are_near(name, standing, counts, together)
+
+    def _taken_over(self, event: WorkloadAdopted) -> Iterator[Standing]:
+        """The places at which a workload runs already; of a node that is not there, or in no domain, the path is empty."""
+        pod_sets = {pod_set.name: pod_set for pod_set in self._asked[event.workload].pod_sets}
+        for placement in event.placements:
+            names = set(placement.flavors.values())
+            flavor = next(number for number, each in enumerate(self._policy.flavors) if each.name in names and each.topology >= 0)
+            for place in placement.places:
+                path = self._path(flavor, place.domain) or ()
+                yield Standing(pod_sets[placement.pod_set], flavor, place.domain, path, place.pods)
 
     def _given(self, name: str, pod_set: PodSet, given: Assignment, before: Iterable[Standing]) -> Iterator[Standing]:
         """The places of a pod set: of all its pods, where its flavor gives places, and of none where it does not."""
@@ -124,7 +145,8 @@ class PlaceLedger:
         self.checked["admitted pod sets with all their places"] += bool(wanted)
         for place in given.places:
             held = (each.path for each in before if (each.pod_set.name, each.place) == (pod_set.name, place.domain))
-            path = next(held, None) or self._path(placing[0], place.domain)
+            path = next(held, None)
+            path = self._path(placing[0], place.domain) if path is None else path
             _need(path is not None, "places exist", f"{name} stands in {place.domain}, which there is not")
             assert path is not None
             yield Standing(pod_set, placing[0], place.domain, path, place.pods)

@@ -118,6 +118,9 @@ class PlacedFacts:
                 return {"kind": "TimeAdvanced", "time": time}
             case 13 | 14 if self.policies > 1:
                 return {"kind": "PolicyActivated", "policy": draw.number(0, self.policies - 1), "time": time}
+            case 15 if len(live) > len(running) and draw.chance(3):
+                waiting = draw.pick([workload for workload in live if workload.admitted is None])
+                return self._adopted(core, waiting, time) or {"kind": "TimeAdvanced", "time": time}
         return {"time": time, **self._submission(running)}
 
     def _lost(self, workload: Workload, time: int) -> Plain:
@@ -125,6 +128,27 @@ class PlacedFacts:
         there = [place.domain[-1] for given in workload.assignments for place in given.places]
         lost = {"lost_nodes": self.draw.some(list(dict.fromkeys(there)), least=1)} if there else {"boost": 1}
         return {"kind": "WorkloadUpdated", "workload": workload.name, "time": time, **lost}
+
+    def _adopted(self, core: Core, workload: Workload, time: int) -> Plain | None:
+        """It runs already, with pods on any nodes; where nodes are followed, also on one that is not there. None: on no flavor of nodes."""
+        draw, graph = self.draw, core.graph
+        assert graph is not None
+        flavor = draw.pick(graph.flavors)
+        asked = {resource for pod_set in workload.fact.pod_sets for resource in pod_set.requests}
+        served = {slot.resource for slot in graph.slots if graph.flavors[slot.flavor] == flavor}
+        if workload.queue < 0 or not asked <= served or flavor.topology < 0 or not graph.topologies[flavor.topology].ends_at_nodes:
+            return None
+        known = [*self.nodes, *(["n99"] if graph.settings.follows_nodes else [])]
+        placements = []
+        for pod_set, count in ((pod_set, count) for pod_set, count in workload.pod_sets() if count and known):
+            pods = dict.fromkeys(draw.some(known, least=1)[:count], 0)
+            for number in range(count):
+                pods[list(pods)[number % len(pods)]] += 1
+            placement: Plain = {"pod_set": pod_set.name, "count": count, "flavors": dict.fromkeys(sorted(pod_set.requests), flavor.name)}
+            placement["usage"] = {resource: count * pod_set.requests[resource] for resource in sorted(pod_set.requests)}
+            placements.append({**placement, "places": [{"domain": [node], "pods": pods[node]} for node in pods]})
+        fact: Plain = {"kind": "WorkloadAdopted", "workload": workload.name, "queue": graph.nodes[workload.queue].name, "since": time}
+        return {**fact, "time": time, "placements": placements} if placements else None
 
     def _done(self, workload: Workload, time: int) -> Plain:
         pod_set, left = self.draw.pick(list(workload.pod_sets()))
