@@ -323,7 +323,7 @@ def _submission(row: Row, fields: dict[str, object], columns: dict[str, str]) ->
     except ValidationError as error:
         place, problem, remedy = cell_told(error)
         field = str(place[0])
-        if field == "time" and isinstance(fields["time"], int) and fields["time"] < 0:
+        if field == "time" and error.errors()[0]["type"] == "greater_than_equal":
             raise row.wrong(
                 columns.get(field, field), "the moment is before 1970-01-01T00:00:00Z, where time begins", "correct it"
             ) from None

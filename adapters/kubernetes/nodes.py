@@ -16,7 +16,7 @@ from ...engine.facts import NodeAdded, NodeChanged, NodeRemoved
 from ...engine.policy_graph import PolicyGraph
 from ...journal.journal import Journal
 from ..kueue.read.quantity import QuantityError, amount, parse
-from ..live.learned_facts import in_policy_names
+from .resource_names import in_policy_names
 
 if TYPE_CHECKING:
     from .api import Plain  # what only asks about a policy, such as an export, does without the clients of a cluster
@@ -152,11 +152,6 @@ def unselectable(nodes: Mapping[str, NodeSeen | None], graph: PolicyGraph) -> di
         for name, host in hosts.items()
         if (not host or shared[host] > 1) and any(_has(nodes[name], labels_of(flavor)) for flavor in to_nodes)
     }
-
-
-def names_in_cluster(gpu: str) -> dict[str, str]:
-    """What resources of a policy are called in a cluster, where that is another name."""
-    return {"gpu": gpu}
 
 
 def _keys(graph: PolicyGraph) -> list[str]:

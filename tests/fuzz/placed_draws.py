@@ -31,7 +31,7 @@ def placed_policy(draw: Draw, in_cycles: bool) -> str:
     lines += [*(["  level host from node"] if of_nodes else []), "}"]
     flavors = draw.some(POOLS, least=1 if draw.chance(3) else 2)
     for flavor in flavors:
-        pool = flavor if not draw.chance(4) else "h100"
+        pool = "h100" if in_cycles and draw.chance(4) else flavor  # at once a node is of one flavor
         there = ["  gpu, cpu as owned", f'  label pool = "{pool}"'] if in_cycles else [f'  gpu, cpu from nodes where pool = "{pool}"']
         lines += [f"flavor {flavor} {{", *there]
         lines += [f"  placed {'on nodes' if draw.chance(4) else 'in fabric'}", "}"]

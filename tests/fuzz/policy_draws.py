@@ -130,8 +130,11 @@ def _label_key(draw: Draw, key: str) -> str:
 def _places(draw: Draw, world: World, flavors: list[list[str]]) -> list[str]:
     """The lines of some topologies. Some flavors are placed there, or on nodes: of those that may be, which get a line more."""
     topologies = _topologies(draw, world) if draw.chance(4) else {}
+    pools = [line.split('pool = "')[1].split('"')[0] for lines in flavors for line in lines if " from nodes where " in line]
+    apart = len(pools) == len(set(pools))  # a placed flavor has nodes of its own
     for lines in flavors:
-        may_be = "missing" not in lines and (world.in_cycles or any(" from nodes where " in line for line in lines))
+        of_nodes = apart and any(" from nodes where " in line for line in lines)
+        may_be = "missing" not in lines and (world.in_cycles or of_nodes)
         if may_be and draw.chance(16):
             where = f"in {draw.pick([*topologies])}" if topologies and draw.chance(2) else "on nodes"
             lines.insert(-1, f"placed {where}")

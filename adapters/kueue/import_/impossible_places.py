@@ -1,7 +1,7 @@
 """Reservations whose pods cannot stand as the objects say: in places that are not there, or more of them than there is room for.
 
 Kueue holds such a reservation, and so does the import: what a place does not have is not free there. It is noted, as whoever reads the
-decisions would look for the room. Pods that are not as many as their places say are refused: nobody knows where the others stand.
+decisions would look for the room. So are pods that are not as many as their places say: nobody knows where the others stand.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,8 +35,7 @@ def check_places(objects: Objects, nodes: Sequence[NodeAdded], found: Findings) 
             stand = sum(place.pods for place in given.places)
             done = workload.reclaimable.get(given.pod_set, 0)  # pods that are done keep their places
             if not given.count <= stand <= given.count + done:
-                cause = f"has places for {stand} of {given.count} pods of {given.pod_set}"
-                found.problem(_FIELD, cause, "correct the count or the places, or leave the workload out of the dump")
+                found.note(_FIELD, f"has places for {stand} pods of {given.pod_set}, and counts {given.count}: they stand where it says")
             for place in given.places:
                 _note_place(
                     (_space(flavor, topologies[flavor]), place.domain), place.pods, asked.get(given.pod_set, {}), having, used, found

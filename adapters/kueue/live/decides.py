@@ -12,8 +12,9 @@ import asyncio
 
 from ....engine.events import WorkloadAdmitted, WorkloadEvicted
 from ...kubernetes.api import Api
-from ...kubernetes.nodes import follows_nodes, names_in_cluster
+from ...kubernetes.nodes import follows_nodes
 from ...kubernetes.object_events import EventWriter
+from ...kubernetes.resource_names import names_in_cluster
 from ...live.decider import LiveDecider
 from ...live.deciding_changes import keep_looking
 from ...live.observer import Observer, Unobserved

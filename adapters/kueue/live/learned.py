@@ -18,7 +18,8 @@ from ....engine.intake.routing import matching_queues
 from ....engine.policy_graph import PolicyGraph
 from ....engine.workload import NOWHERE, Workload
 from ...kubernetes.nodes import NodeFact
-from ...live.learned_facts import Learned, finished, gone, in_policy_names, is_let_in_otherwise
+from ...kubernetes.resource_names import in_policy_names
+from ...live.learned_facts import Learned, finished, gone, is_let_in_otherwise
 from ..import_.facts import Moment, facts
 from ..policy_names import kueue_name
 from ..problems import Findings

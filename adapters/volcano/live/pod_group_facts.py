@@ -15,8 +15,9 @@ from ....engine.event_parts import Placement
 from ....engine.facts import WorkloadAdopted, WorkloadSubmitted, WorkloadUpdated
 from ....engine.policy_graph import PolicyGraph
 from ....engine.workload import Workload
+from ...kubernetes.resource_names import in_cluster_names, in_policy_names
 from ...kueue.problems import Findings
-from ...live.learned_facts import Learned, finished, gone, in_cluster_names, in_policy_names, is_let_in_otherwise
+from ...live.learned_facts import Learned, finished, gone, is_let_in_otherwise
 from ..import_.gangs import GangMoment, gang_facts
 from ..queue_names import policy_name, volcano_name
 from ..read.volcano_objects import ClusterPriorityClass, PodGroup, VolcanoObjects, VolcanoQueue

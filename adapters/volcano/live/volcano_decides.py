@@ -10,9 +10,10 @@ import asyncio
 from collections.abc import Iterable
 
 from ...kubernetes.api import Api
-from ...kubernetes.nodes import follows_nodes, names_in_cluster
+from ...kubernetes.nodes import follows_nodes
 from ...kubernetes.object_events import EventWriter
 from ...kubernetes.resource_kinds import FIELD_MANAGER
+from ...kubernetes.resource_names import names_in_cluster
 from ...live.decider import LiveDecider, Numbered
 from ...live.deciding_changes import keep_looking
 from ...live.decision_event import ToldDecision, decision_event

@@ -178,15 +178,20 @@ PLACED_IN_CYCLES = CYCLES.replace("flavor h100 {\n  gpu as owned", "flavor h100 
 @pytest.mark.parametrize(
     ("choice", "about", "why"),
     [
-        ("place pods packed", "place pods", f"{NOTHING}: pods are packed where nothing is said"),
         ("place pods spread", "place pods", NO_NODES),
         ("place pods keeping room for 1 gpu", "place pods", NO_NODES),
         ("when a node is lost evict", "when a node is lost", NO_NODES),
     ],
 )
 def test_choices_about_places(choice: str, about: str, why: str) -> None:
-    """Where a flavor is placed, they show where there are nodes; that pods are packed need not be said."""
+    """Where a flavor is placed, they show where there are nodes."""
     assert told("use gpol.fair }", f"{choice} }}", text=PLACED) == [(about, why)]
+
+
+@pytest.mark.parametrize("default", ["place pods packed", "when a node is lost replace pods"])
+def test_a_default_that_is_written_out(default: str) -> None:
+    """It is no change."""
+    assert told("use gpol.fair }", f"{default} }}", text=PLACED) == []
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from gpol.engine.facts import Fact, WorkloadAdopted, WorkloadSubmitted, WorkloadUpdated
+from gpol.engine.facts import Fact, NodeAdded, WorkloadAdopted, WorkloadSubmitted, WorkloadUpdated
 from gpol.engine.policy_graph import Check
 
 from ...conftest import Json, Maker
@@ -13,11 +13,13 @@ PROVISIONING = "kueue.x-k8s.io/provisioning-request"
 
 
 def cluster(kueue: Maker, controller: str = PROVISIONING) -> list[Json]:
-    """A queue of one flavor with a topology, and a check."""
+    """A queue of one flavor with a topology, two nodes, and a check."""
     queue = kueue.queue(admissionChecksStrategy={"admissionChecks": [{"name": "prov"}]})
     topology = kueue.obj("Topology", "dc", {"levels": [{"nodeLabel": HOST}]})
     check = kueue.obj("AdmissionCheck", "prov", {"controllerName": controller}, status={"conditions": [kueue.true("Active")]})
-    return [queue, kueue.flavor("base", topologyName="dc", nodeLabels={"pool": "a"}), kueue.local(), topology, check]
+    ready = {"allocatable": {"cpu": "100", "gpu": "100", "pods": "10"}, "conditions": [{"type": "Ready", "status": "True"}]}
+    nodes = [kueue.obj("Node", name, labels={HOST: name, "pool": "a"}, status=ready) | {"apiVersion": "v1"} for name in ("n1", "n2")]
+    return [*nodes, queue, kueue.flavor("base", topologyName="dc", nodeLabels={"pool": "a"}), kueue.local(), topology, check]
 
 
 def work(kueue: Maker, *nodes: str, pods: Json | None = None, **said: Any) -> Json:
@@ -31,9 +33,9 @@ def work(kueue: Maker, *nodes: str, pods: Json | None = None, **said: Any) -> Js
 
 
 def facts(kueue: Maker, workload: Json) -> tuple[list[Fact], list[str]]:
-    """The facts of a workload, and what is noted of it."""
+    """The facts of a workload but for its submission, and what is noted of it."""
     made = kueue.load(*cluster(kueue), workload)
-    return [fact for fact in made.facts if not isinstance(fact, WorkloadSubmitted)], [
+    return [fact for fact in made.facts if not isinstance(fact, NodeAdded | WorkloadSubmitted)], [
         note.text for note in made.notes if note.kind == "Workload"
     ]
 
