@@ -1,7 +1,9 @@
 """What the journal's tests share: one event of every kind, and histories made of them."""
 
+import gc
 import os
 import sqlite3
+import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -292,6 +294,25 @@ def samples() -> list[AnyEvent]:
 def history() -> Callable[..., Batches]:
     """Makes histories: `history(count, start=1)`."""
     return _history
+
+
+@pytest.fixture
+def peak_memory() -> Callable[[Callable[[], Any]], int]:
+    """The bytes that a call holds at most, on top of what is there: the least of three calls, each after a collection.
+
+    A collection empties Python's lists of free objects, and what is then made anew (some 40 kB) is counted or not,
+    by the moment at which it ran: one peak alone is no measure.
+    """
+
+    def peak(call: Callable[[], Any]) -> int:
+        gc.collect()
+        tracemalloc.start()
+        call()
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    return lambda call: min(peak(call) for _ in range(3))
 
 
 def pytest_configure(config: pytest.Config) -> None:
