@@ -1,4 +1,4 @@
-"""The nodes of a simulation from a CSV file (docs/workloads.md): names, amounts, labels, taints, and which take nobody new."""
+"""The nodes of a simulation from a CSV file (docs/workloads.md): names, amounts, labels, taints, and which take no new pods."""
 
 import re
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from ..engine.intake.capacity import flavors_of_node
 from ..engine.policy_graph import PolicyGraph
 from ..engine.units import MILLI_RESOURCES, UnitError, parse_amount
 from ..sim.drive.job import InputError
-from .rows import Input, Row, cell_told, rows, unpacked
+from .rows import Input, Row, cell_told, rows, unpacked, written_as
 
 NODE_RESOURCES = (*MILLI_RESOURCES, "memory", POD_COUNT)
 """Resources that are columns of nodes under their own names."""
@@ -46,9 +46,14 @@ def read_nodes(path: Path, graph: PolicyGraph) -> list[NodeAdded]:
     return nodes
 
 
+def takes_nodes(graph: PolicyGraph) -> bool:
+    """Whether a policy has any use for nodes."""
+    return not graph.settings.forest or graph.gives_places
+
+
 def impossible(graph: PolicyGraph, node: NodeAdded) -> tuple[str, str] | None:
     """Why a policy has no use for a node, and what to do about it."""
-    if graph.settings.forest and not graph.gives_places:
+    if not takes_nodes(graph):
         cause = "the policy decides in cycles, by what is owned alone, and places no pods on nodes"
         return cause, "leave --nodes out, or let a flavor be `placed`"
     flavors = [graph.flavors[flavor].name for flavor in flavors_of_node(graph, node.labels)]
@@ -87,12 +92,12 @@ def _capacity(row: Row) -> Iterator[tuple[str, int]]:
         try:
             yield resource, parse_amount(cell, resource)
         except UnitError as error:
-            raise row.wrong(column, str(error), "write what the node has, such as 8, 500m or 80Gi") from None
+            raise row.wrong(column, str(error), f"write how much the node has {written_as(resource)}") from None
 
 
 def _name(row: Row) -> str:
     name = row.cells["node"]
-    if len(name.split()) > 1:
+    if name and name.split() != [name]:
         raise row.wrong("node", f"`{name[:60]}` has a blank in it, and no node is called so", "write its name without blanks")
     return name
 

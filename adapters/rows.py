@@ -13,6 +13,8 @@ from typing import BinaryIO, Protocol, TypeVar, cast
 
 from pydantic import ValidationError
 
+from ..engine.event_parts import POD_COUNT
+from ..engine.units import MILLI_RESOURCES
 from ..sim.drive.job import InputError
 
 _T = TypeVar("_T")
@@ -88,8 +90,18 @@ def cell_told(error: ValidationError) -> tuple[tuple[str | int, ...], str, str]:
             return first["loc"], "the cell is empty, and has to name something", "write a name"
         case "string_too_long":
             return first["loc"], f"there are more than {context.get('max_length')} characters", "shorten it"
+        case "too_long":
+            cause = f"there are {context.get('actual_length')} entries, and at most {context.get('max_length')} are allowed"
+            return first["loc"], cause, "leave some out"
         case _:
             return first["loc"], first["msg"].removeprefix("Value error, "), "correct the cell"
+
+
+def written_as(resource: str) -> str:
+    """How an amount of a resource is written, with an example."""
+    if resource in MILLI_RESOURCES:
+        return "such as 8 or 500m"
+    return "such as 80Gi" if resource == "memory" else f"as a whole number such as {110 if resource == POD_COUNT else 8}"
 
 
 _MOST_SHOWN = 60

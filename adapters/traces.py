@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from ..engine.errors import FactError, describe_error
 from ..engine.event_parts import PodSet, Slice
 from ..engine.facts import FACT, WorkloadSubmitted
-from ..engine.intake.check import check_said
+from ..engine.intake.check import refuse_wishes_without_effect
 from ..engine.units import (
     INT64_MAX,
     LAST_MOMENT,
@@ -27,7 +27,7 @@ from ..engine.units import (
     split_quantity,
 )
 from ..sim.drive.job import InputError, Job, JobSource
-from .rows import DigestedStream, Input, Row, cell_told, lines, plain_json, rows, unpacked
+from .rows import DigestedStream, Input, Row, cell_told, lines, plain_json, rows, unpacked, written_as
 
 RESOURCES = (*MILLI_RESOURCES, "memory")
 """Resources that are columns under their own names."""
@@ -214,7 +214,8 @@ def _requests(row: Row) -> tuple[tuple[str, int], ...]:
         try:
             found[resource] = column, parse_amount(cell, resource)
         except UnitError as error:
-            raise row.wrong(column, _negative(cell) or str(error), "write an amount for one pod such as 8, 500m or 80Gi") from None
+            remedy = f"write an amount for one pod {written_as(resource)}"
+            raise row.wrong(column, _negative(cell) or str(error), remedy) from None
     return tuple((resource, found[resource][1]) for resource in sorted(found))
 
 
@@ -237,12 +238,22 @@ def _wish(row: Row) -> PlaceCells:
             remedy = "write `8 within rack`, several from wide to narrow as `8 within rack; 4 within host`"
             raise row.wrong("slices", f"`{text[:_MOST_SHOWN]}` is no size with a level", remedy)
         slices.append((found[2], int(found[1])))
-    within, near = row.cells.get("within", ""), row.cells.get("near", "")
+    within, near = _level(row, "within"), _level(row, "near")
     given = [column for column, is_given in (("within", within), ("near", near), ("anywhere", anywhere == "yes")) if is_given]
     if len(given) > 1:
         problem = f"it is given beside `{given[1]}`, and pods stand within a level, near one another, or anywhere"
-        raise row.wrong(given[0], problem, f"leave one of the cells {' and '.join(f'`{column}`' for column in given)} empty")
+        cells = " and ".join(f"`{column}`" for column in given)
+        raise row.wrong(given[0], problem, f"leave all of the cells {cells} empty but one")
     return within, near, anywhere == "yes", tuple(slices)
+
+
+def _level(row: Row, column: str) -> str:
+    """The name of a level. No policy can declare one with blanks around it."""
+    level = row.cells.get(column, "")
+    if level != level.strip():
+        problem = f"`{level[:_MOST_SHOWN]}` has a blank at an end, and no level is called so"
+        raise row.wrong(column, problem, "write its name without blanks at its ends, or leave the cell empty")
+    return level
 
 
 # --- JSON lines -----------------------------------------------------------------------------------------------------
@@ -265,7 +276,7 @@ def read_jsonl(file: Input) -> Iterator[Located]:
             raise InputError(file.name, number, describe_error(error), "fields are those of WorkloadSubmitted, and `duration`") from None
         assert isinstance(fact, WorkloadSubmitted)
         try:
-            check_said(fact)
+            refuse_wishes_without_effect(fact)
         except FactError as error:
             cause, _, remedy = str(error).partition("; ")
             raise InputError(file.name, number, f"pod_sets: {cause}", remedy) from None

@@ -267,7 +267,7 @@ def waits(fates: Iterable[Fate]) -> str:
 
 FIGURES = ("way", "all ended after", "GPU-hours used", "utilisation", "evictions", "GPU-hours lost", "owners waited at most", "decided in")
 WAITS = ("way", "all jobs", *(f"{least} to {most} gpu" if least < most else f"{most} gpu" for least, most in SIZES))
-NODES = ("way", "stranded: mean", "most", "for pods of 8: mean", "most", "pods of 8 running at most", "more than machines")
+NODES = ("way", "stranded: mean", "most", "for pods of 8: mean", "most", "pods of 8 running at most", "more than nodes")
 
 
 def figures_row(name: str, found: Played) -> tuple[str, ...]:
@@ -320,7 +320,7 @@ def main() -> int:
         return 0
     with tempfile.TemporaryDirectory() as temporary:
         for parts in asked.parts:
-            every, size = {}, f"one part of {parts}" if parts > 1 else "all machines"
+            every, size = {}, f"one part of {parts}" if parts > 1 else "all nodes"
             for name in asked.ways:
                 folder = (asked.folder or Path(temporary)) / f"{parts}-{name.replace(', ', '-').replace(' ', '-')}"
                 folder.mkdir(parents=True, exist_ok=True)
@@ -328,7 +328,7 @@ def main() -> int:
                 for row in ROWS.values():
                     print(f"{size}: {' | '.join(row(name, every[name]))}", file=sys.stderr, flush=True)
             one = next(iter(every.values()))
-            print(f"\n{size}: {one.there:,} GPUs, {one.large.machines} machines of {WHOLE}\n")
+            print(f"\n{size}: {one.there:,} GPUs, {one.large.machines} nodes of {WHOLE}\n")
             for head, row in ROWS.items():
                 print(table(head, [row(name, found) for name, found in every.items()]), end="\n\n", flush=True)
     return 0

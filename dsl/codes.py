@@ -55,7 +55,7 @@ WARNINGS: dict[str, str] = {
     "GP062": "queues that are for the same workloads",
     "GP063": "a test that expects nothing",
     "GP064": "names that look alike",
-    "GP065": "said of places where no pod gets one",
+    "GP065": "statement about places without effect",
 }
 
 CODES: dict[str, str] = {**SYNTAX, **MEANING, **WARNINGS}

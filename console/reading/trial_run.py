@@ -17,7 +17,7 @@ from ...engine.cores import PlayedBatch
 from ...engine.errors import FactError
 from ...engine.explain.pending import standing
 from ...engine.facts import WorkloadSubmitted
-from ...engine.intake.check import check_said
+from ...engine.intake.check import refuse_wishes_without_effect
 from ...sim.drive.player import EndlessError, Player
 from ...sim.drive.policy import Policy
 from ..answers import (
@@ -124,7 +124,7 @@ def _listed(batches: list[PlayedBatch]) -> Iterator[TriedBatch]:
 def _submission(fields: SubmittedFields, now: int) -> WorkloadSubmitted:
     try:
         fact = WorkloadSubmitted.model_validate({**fields.model_dump(exclude_unset=True), "time": now})
-        check_said(fact)
+        refuse_wishes_without_effect(fact)
     except ValidationError as error:
         raise _invalid(error, "workload") from None
     except FactError as error:

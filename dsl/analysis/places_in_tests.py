@@ -113,11 +113,15 @@ def check_places(context: Context, pods: tree.Pods) -> None:
 
 def check_leader(context: Context, group: tree.PodSetGroup) -> None:
     """Check that a leader asks for no other places than its workers, with which it stands."""
-    leader = leader_asking_otherwise([(1 if pods.count is None else _whole(pods.count), _asked(pods)) for pods in group.pods])
+    counts = [1 if pods.count is None else _whole(pods.count) for pods in group.pods]
+    leader = leader_asking_otherwise([(count, _asked(pods)) for count, pods in zip(counts, group.pods, strict=True)])
     if leader is not None and _places_pods(context):
         pods = group.pods[leader]
-        message = f"the leader of group `{group.name.text}` stands where its workers stand, and asks for other places than they do"
-        context.error("GP034", message, pods.place or pods.slices[0], "comes to nothing", LEADER_REMEDY)
+        which, workers = ("first", "second") if leader == 0 else ("second", "first")
+        why = "as both have one pod" if counts == [1, 1] else "as it has one pod"
+        cause = f"the {which} pod set of group `{group.name.text}` is its leader, {why}"
+        message = f"{cause}: it stands where the {workers} one stands, and asks for other places"
+        context.error("GP034", message, pods.place or pods.slices[0], "has no effect", LEADER_REMEDY)
 
 
 def _asked(pods: tree.Pods) -> PlacesSaid:

@@ -22,7 +22,7 @@ def _idle_choices(context: Context, policy: graph.PolicyGraph) -> None:
         choice = context.merged.choices.get(key)
         if choice is not None and context.is_own(choice):
             context.at(choice)
-            message = f"`{what}` has no effect: no flavor of the policy places pods"
+            message = f"`{what}` has no effect: no flavor of the policy is placed"
             help_text = "say in a flavor where its pods get places, such as `placed on nodes`, or remove it"
             context.warn("GP065", message, choice, "no pod gets a place", help_text)
 
@@ -38,7 +38,7 @@ def _idle_checks(context: Context, policy: graph.PolicyGraph) -> None:
                 flavors = [policy.flavors[flavor].name for flavor in idle[statement.check.text].flavors or queue.flavors]
                 message = f"`for nodes` has no effect: no pod gets a place in {listed(flavors) if flavors else 'any flavor'}"
                 help_text = "say in the flavor where its pods get places, such as `placed on nodes`, or leave out `for nodes`"
-                context.warn("GP065", message, statement, "for no nodes", help_text)
+                context.warn("GP065", message, statement, "the flavors are not placed", help_text)
 
 
 def _idle_topologies(context: Context, policy: graph.PolicyGraph) -> None:
@@ -49,7 +49,7 @@ def _idle_topologies(context: Context, policy: graph.PolicyGraph) -> None:
             context.at(item)
             message = f"topology `{item.name.text}` has no effect: no flavor is placed in it"
             help_text = f"say `placed in {item.name.text}` in the flavors that have its nodes, or remove it"
-            context.warn("GP065", message, item.name, "nobody is placed there", help_text)
+            context.warn("GP065", message, item.name, "no flavor is placed in it", help_text)
 
 
 def _places(policy: graph.PolicyGraph, flavors: tuple[int, ...]) -> bool:

@@ -325,8 +325,10 @@ class TableStore(Rows):
         if workload.queue == NOWHERE and any(given.places for given in workload.assignments):
             raise BeyondBoundsError("pods of a workload without a queue stand somewhere")
         self.vet_places(workload)
-        if workload.lost_nodes or any(given.delayed for given in workload.assignments):
-            raise BeyondBoundsError("pods of a workload that runs are to get places")
+        if workload.lost_nodes:
+            raise BeyondBoundsError("a workload that runs has lost a node on which its pods stood")
+        if any(given.delayed for given in workload.assignments):
+            raise BeyondBoundsError("pods of a workload that runs are to get places later")
         if any(amount + int(self.tables.quota[:, slot, c.TOTAL].max()) > self.policy.most for slot, amount in workload.usage):
             raise BeyondBoundsError("more is used than the tables are proven for")
         return asked

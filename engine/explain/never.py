@@ -37,7 +37,9 @@ def impediments(probe: Probe, view: View, nomination: Nomination) -> tuple[Imped
     found: dict[Impediment, None] = {}
     for index, pods in enumerate(alone.flavors.pod_sets):
         if pods.failed:
-            found |= dict.fromkeys(_of_pod_set(probe, view, alone, index, pod_sets[pods.name]))
+            told = {each.places for each in found} - {None}  # a leader and its workers lack places together: that is told once
+            of_pods = _of_pod_set(probe, view, alone, index, pod_sets[pods.name])
+            found |= dict.fromkeys(each for each in of_pods if each.places not in told)
     places = unplaced(probe.graph, alone.flavors)
     if not found and places is not None:
         return (Impediment(kind="unplaced", pod_set=places.pod_sets[0], flavor=places.flavor, places=places),)

@@ -4,7 +4,7 @@ The work is bounded: one nomination on empty nodes for each of a few taints, eac
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 
 from ..cores import Probe, View
 from ..eligibility import repelling
@@ -20,8 +20,8 @@ from ..policy_graph import Flavor
 from ..units import format_amount
 from .standing import NodesLacking, PlaceHelp
 
-_MOST_TAINTS, _MOST_LEVELS = 4, 8
-"""How many taints are tried, each alone and then all together, and how many levels."""
+_MOST_TAINTS, _MOST_TOGETHER, _MOST_LEVELS = 4, 16, 8
+"""How many taints are tried each alone, and up to how many all together; how many levels are tried."""
 
 _Change = Callable[[PodSet], PodSet]
 
@@ -33,17 +33,17 @@ def place_help(idle: Probe, view: View, workload: str, told: Unplaced) -> PlaceH
     flavor = next((each for each in graph.flavors if each.name == told.flavor), None)
     if known is None or flavor is None or flavor.topology < 0:
         return None
-    return _Tries(idle, view, known.fact, flavor, told).found()
+    return _TriedChanges(idle, view, known.fact, flavor, told).place_help()
 
 
-class _Tries:
+class _TriedChanges:
     """Changes of the pod sets that find no places together, on one flavor."""
 
     def __init__(self, idle: Probe, view: View, fact: WorkloadSubmitted, flavor: Flavor, told: Unplaced) -> None:
         self.idle, self.fact, self.flavor, self.told, self.graph = idle, fact, flavor, told, idle.graph
         machines: Mapping[str, Machine] = view.machines()
         outside = list(nodes_without_place(self.graph, machines))
-        self.lacking = _lacking(self.graph.flavors.index(flavor), outside)
+        self.lacking = _lacking(flavor, self.graph.flavors.index(flavor), outside)
         out = {each.node for each in outside}
         self.nodes = [machines[name] for name in sorted(machines) if name not in out and belongs_to(flavor, machines[name])]
         labels = (*(flavor.nodes or ()), *flavor.labels)
@@ -52,11 +52,12 @@ class _Tries:
         self.pod_sets = [each for each in fact.pod_sets if each.name in told.pod_sets]
         self.workers = max(self.pod_sets, key=lambda each: each.count)
 
-    def found(self) -> PlaceHelp:
+    def place_help(self) -> PlaceHelp:
         """All that was found to help."""
         if self.told.kind in ("no-domains", "no-level", "place-gone", "slices-broken"):
             return PlaceHelp(lacking=self.lacking, cordoned=self.cordoned)
         unsaid, within = self._unsaid(), self._within()
+        known = {*self.graph.ignored, *(slot.resource for slot in self.graph.slots)}
         return PlaceHelp(
             tolerating=self._tolerating(),
             other_nodes=self._other_nodes(),
@@ -67,20 +68,31 @@ class _Tries:
             at_most=self._at_most(),
             unsaid=unsaid,
             unsaid_alone=bool(unsaid) and self._works(partial(_asking, instead=dict.fromkeys(unsaid, 0))),
+            uncounted=tuple(resource for resource in unsaid if resource not in known),
             lacking=self.lacking,
             cordoned=self.cordoned,
         )
 
+    @cached_property
+    def _tried_with(self) -> tuple[PodSet, ...]:
+        """The pod sets that are tried: all, or only those without places where the others have trouble of their own."""
+        others = tuple(each for each in self.fact.pod_sets if each.name not in self.told.pod_sets)
+        return self.fact.pod_sets if not others or self._fits(others) else tuple(self.pod_sets)
+
+    def _fits(self, pod_sets: Sequence[PodSet]) -> bool:
+        """Whether a workload of these pod sets would fit on empty nodes."""
+        nomination = self.idle.suppose(instead=self.fact.model_copy(update={"pod_sets": tuple(pod_sets)})).nominate(self.fact.workload)
+        return nomination.flavors.mode is not Mode.NO_FIT
+
     def _works(self, change: _Change, only: str = "") -> bool:
         """Whether the workload would have places on the flavor on empty nodes; `only` one pod set is changed, or all without places."""
         pod_sets = []
-        for each in self.fact.pod_sets:
+        for each in self._tried_with:
             if each.name in self.told.pod_sets:
                 each = each.model_copy(update={"flavors": (self.flavor.name,)})
                 each = change(each) if only in ("", each.name) else each
             pod_sets.append(each)
-        nomination = self.idle.suppose(instead=self.fact.model_copy(update={"pod_sets": tuple(pod_sets)})).nominate(self.fact.workload)
-        return nomination.flavors.mode is not Mode.NO_FIT
+        return self._fits(pod_sets)
 
     def _tolerating(self) -> tuple[str, ...]:
         """A taint that is enough to be tolerated, or all of them together."""
@@ -93,8 +105,9 @@ class _Tries:
                 while (taint := repelling(left, [*pod_set.tolerations, *self.flavor.tolerations])) is not None:
                     taints[taint] = None
                     left = tuple(each for each in left if each != taint)
-        some = sorted(taints, key=lambda taint: (taint.key, taint.value, taint.effect))[:_MOST_TAINTS]
-        for chosen in [*([taint] for taint in some), *([some] if len(some) > 1 else [])]:
+        in_order = sorted(taints, key=lambda taint: (taint.key, taint.value, taint.effect))
+        together = [in_order] if 1 < len(in_order) <= _MOST_TOGETHER else []
+        for chosen in [*([taint] for taint in in_order[:_MOST_TAINTS]), *together]:
             if self._works(partial(_tolerant, taints=chosen)):
                 return tuple(_taint_told(taint) for taint in chosen)
         return ()
@@ -155,10 +168,14 @@ def _asking(pod_set: PodSet, instead: Mapping[str, int]) -> PodSet:
     return pod_set.model_copy(update={"requests": requests})
 
 
-def _lacking(flavor: int, nodes: Iterable[WithoutPlace]) -> tuple[NodesLacking, ...]:
+def _lacking(flavor: Flavor, index: int, nodes: Iterable[WithoutPlace]) -> tuple[NodesLacking, ...]:
     """The labels that nodes of a flavor lack, with how many lack each."""
     counts: dict[tuple[str, str], int] = {}
     for each in nodes:
-        if flavor in each.flavors:
+        if index in each.flavors:
             counts[each.level, each.label] = counts.get((each.level, each.label), 0) + 1
-    return tuple(NodesLacking(level=level, label=label, nodes=counts[level, label]) for level, label in sorted(counts))
+    values = dict(flavor.labels)
+    return tuple(
+        NodesLacking(level=level, label=label, value="" if level else values.get(label, ""), nodes=counts[level, label])
+        for level, label in sorted(counts)
+    )

@@ -109,10 +109,11 @@ class NodesThere(Part):
 
 
 class NodesLacking(Part):
-    """So many nodes of a flavor lack a label, and so stand in no domain; `level` "": it is one of the flavor's own."""
+    """So many nodes of a flavor lack a label, and so stand in no domain; `level` "": it is one of the flavor's own, with this value."""
 
     level: str
     label: str
+    value: str = ""
     nodes: int
 
 
@@ -120,10 +121,10 @@ class PlaceHelp(Part):
     """What would give places on empty nodes. Each was tried alone, but for what is known of the nodes.
 
     `tolerating`: taints, all of them together. `other_nodes`: to choose no nodes. `within`: a wider level ("": none helps), `apart`: to
-    name none within which all stand, where that is empty.
-    `no_slices`; `pods`: other numbers of pods. `at_most`: what a pod may ask for, where no node has as
-    much. Known of nodes: of the resources `unsaid` no node says how much it has, and without these there would be places if
-    `unsaid_alone`; `lacking` are the labels for want of which nodes are in no domain, `cordoned` how many take nobody new.
+    name none within which all stand, where that is empty. `no_slices`; `pods`: other numbers of pods. `at_most`: what a pod may ask for,
+    where no node has as much. Known of nodes: of the resources `unsaid` no node says how much it has, and without these there would be
+    places if `unsaid_alone`; the policy neither counts nor ignores those in `uncounted`. `lacking` are the labels for want of which nodes
+    are in no domain, `cordoned` how many nodes take no new pods.
     """
 
     tolerating: tuple[str, ...] = ()
@@ -135,6 +136,7 @@ class PlaceHelp(Part):
     at_most: tuple[Operand, ...] = ()
     unsaid: tuple[str, ...] = ()
     unsaid_alone: bool = False
+    uncounted: tuple[str, ...] = ()
     lacking: tuple[NodesLacking, ...] = ()
     cordoned: int = 0
 

@@ -6,7 +6,7 @@ from ..nodes.without_places import WithoutPlace
 from ..outcome.grounds import KeptOffPlaces, LayerFit, Unplaced
 from ..outcome.nomination import FlavorAssignment, Mode, NoPlaces
 from ..policy_graph import PolicyGraph
-from .standing import PlaceHelp
+from .standing import NodesLacking, PlaceHelp
 
 MOST_CAUSES = 8
 """How many causes are told apart that keep pods off; places of all others are added up."""
@@ -91,7 +91,7 @@ def _all_pods(told: Unplaced) -> int:
 def evictions_free_quota_alone(victims: int, told: Unplaced) -> str:
     """What it says of a flavor on which evictions would free enough quota for a workload, and no places for its pods."""
     who = "an eviction" if victims == 1 else f"{victims} evictions"
-    return f"{who} would free the quota, and there would be no places on {unplaced_told(told)}"
+    return f"{who} would free the quota, but there would still be no places on {unplaced_told(told)}"
 
 
 def _unit(told: Unplaced, count: int) -> str:
@@ -111,7 +111,8 @@ def _room(told: Unplaced) -> str:
 
 def _closest(told: Unplaced) -> list[str]:
     """The domain that comes closest, where there are several and it has room for some."""
-    return [f"closest is {'/'.join(told.closest)} with room for {told.closest_fit}"] if told.closest and told.closest_fit else []
+    beside = " beside the leader" if len(told.pod_sets) > 1 else ""
+    return [f"closest is {'/'.join(told.closest)} with room for {told.closest_fit}{beside}"] if told.closest and told.closest_fit else []
 
 
 def _kept_off(told: Unplaced) -> list[str]:
@@ -133,7 +134,7 @@ def cause_told(kept_off: KeptOffPlaces) -> str:
 
 
 def known_of_nodes(told: Unplaced, helps: PlaceHelp | None) -> str:
-    """What is the matter with nodes of the flavor: labels that they lack, and resources of which they say nothing."""
+    """What is the matter with nodes of the flavor: labels that they lack, cordons, and resources of which they say nothing."""
     if helps is None:
         return ""
     said = []
@@ -141,6 +142,10 @@ def known_of_nodes(told: Unplaced, helps: PlaceHelp | None) -> str:
         of = f"level {each.level}" if each.level else "of the flavor"
         who = f"1 node of {told.flavor} has" if each.nodes == 1 else f"{each.nodes} nodes of {told.flavor} have"
         said.append(f"{who} no label `{each.label}` ({of})")
+    if helps.cordoned:
+        said.append(
+            f"1 node of {told.flavor} is cordoned" if helps.cordoned == 1 else f"{helps.cordoned} nodes of {told.flavor} are cordoned"
+        )
     said += [f"nodes of {told.flavor} say nothing of {' and '.join(helps.unsaid)}"] if helps.unsaid else []
     return "".join(f"; {each}" for each in said)
 
@@ -154,8 +159,8 @@ def instead_of(told: Unplaced, helps: PlaceHelp | None) -> str:
         case "place-gone" | "slices-broken":
             return "let it start anew, so that all its pods are placed together"
         case "no-domains":
-            ways = [f"give nodes their label `{each.label}`" for each in helps.lacking]
-            ways += ["let those take pods that are cordoned"] if helps.cordoned else []
+            ways = [f"give nodes their label `{_label_told(each)}`" for each in helps.lacking]
+            ways += ["uncordon nodes"] if helps.cordoned else []
             return _either([*ways, f"add nodes that have the labels of {told.flavor} and are in a {told.level}"])
     ways = [f"tolerate taint {' and '.join(helps.tolerating)}"] if helps.tolerating else []
     ways += ["choose other nodes"] if helps.other_nodes else []
@@ -165,12 +170,27 @@ def instead_of(told: Unplaced, helps: PlaceHelp | None) -> str:
     ways += [f"submit {' or '.join(map(str, helps.pods))} pod{'' if helps.pods == (1,) else 's'}"] if helps.pods else []
     most = " and ".join(f"{each.value} {each.name}" for each in helps.at_most)
     ways += [f"let a pod ask for at most {most}"] if most else []
-    ways += [f"let nodes say how much {' and '.join(helps.unsaid)} they have (a column of `--nodes`)"] if helps.unsaid_alone else []
+    ways += [_ignored_and_said(helps)] if helps.unsaid_alone else []
     if told.kind == "uneven-slices":
-        return _either([*ways, f"choose slices of which {_all_pods(told)} pods are a whole number"])
+        return _either([*ways, f"choose a slice size that divides {_all_pods(told)}"])
     if told.kind == "slice-above":
         return _either(ways or [f"ask for slices within a level that is not above {told.above}"])
     return _either([*ways, f"add nodes to {told.flavor}"])
+
+
+def _label_told(lacking: NodesLacking) -> str:
+    return f'{lacking.label} = "{lacking.value}"' if lacking.value else lacking.label
+
+
+def let_nodes_say(resources: str) -> str:
+    """What to do where nodes say nothing of a resource."""
+    return f"let nodes say how much {resources} they have (a column of `--nodes`)"
+
+
+def _ignored_and_said(helps: PlaceHelp) -> str:
+    """To say how much of a resource nodes have; they are asked for it where a policy ignores it, and where it counts it."""
+    ignore = f"write {' and '.join(f'`ignore {resource}`' for resource in helps.uncounted)} in the policy and " if helps.uncounted else ""
+    return ignore + let_nodes_say(" and ".join(helps.unsaid))
 
 
 def _either(ways: Sequence[str]) -> str:

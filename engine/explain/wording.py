@@ -8,7 +8,7 @@ from ..outcome.nomination import Obstacle, Share, Value
 from ..policy_graph import PolicyGraph
 from ..units import format_amount, format_duration, format_time
 from .standing import Impediment, NodesThere
-from .unplaced import instead_of, known_of_nodes, unplaced_told
+from .unplaced import instead_of, known_of_nodes, let_nodes_say, unplaced_told
 
 MOST_FLAVORS = 5
 """How many flavors are named where any of them would do."""
@@ -125,21 +125,21 @@ def impediment_told(impediment: Impediment) -> tuple[str, str]:
             instead = f"ask for {others}, or " if others else ""
             return f"the policy has no flavor {flavor}", f"{instead}declare {flavor} in the policy"
         case "not counted":
-            told, more = _of_silent(impediment)
+            told, more = _of_silent(impediment, "; either way, ")
             return (
                 f"the policy does not count {resource}{told}",
-                f"write `ignore {resource}` in the policy{more}, or give a flavor some {resource}",
+                f"write `ignore {resource}` in the policy, or give a flavor some {resource}{more}",
             )
         case "no nodes" if impediment.limit is not None and impediment.nodes is not None:
             return _no_nodes(impediment.limit, impediment.nodes)
         case "exceeds" if impediment.limit is not None:
             return _exceeds(impediment.limit, impediment.exists)
         case "unserved":
-            told, more = _of_silent(impediment)
+            told, more = _of_silent(impediment, " and ")
             instead = f"let the queue use a flavor that has {resource}, or write `ignore {resource}`{more}"
             return f"its queue serves no {resource}{told}", instead
         case "lacks-resource":
-            told, more = _of_silent(impediment)
+            told, more = _of_silent(impediment, "; either way, ")
             return (
                 f"flavor {flavor} has no {resource}{told}",
                 f"give {flavor} some {resource}, or write `ignore {resource}` in the policy{more}",
@@ -184,12 +184,12 @@ def impediment_told(impediment: Impediment) -> tuple[str, str]:
             return f"{told} (flavor {flavor})", f"ask for something else, or change what {flavor} has"
 
 
-def _of_silent(impediment: Impediment) -> tuple[str, str]:
-    """What is to be said of a resource of which nodes with places say nothing: there it counts even where a policy ignores it."""
+def _of_silent(impediment: Impediment, joint: str) -> tuple[str, str]:
+    """Of a resource of which nodes with places say nothing: that they do, and after `joint` what to do. There it counts even if ignored."""
     if not impediment.silent:
         return "", ""
-    of, resource = " and ".join(impediment.silent[:MOST_FLAVORS]), impediment.resource
-    return f", and nodes of {of} say nothing of it", f" and let nodes say how much {resource} they have (a column of `--nodes`)"
+    of = " and ".join(impediment.silent[:MOST_FLAVORS])
+    return f", and nodes of {of} say nothing of it", joint + let_nodes_say(impediment.resource)
 
 
 def _no_nodes(limit: Limit, there: NodesThere) -> tuple[str, str]:
@@ -198,9 +198,9 @@ def _no_nodes(limit: Limit, there: NodesThere) -> tuple[str, str]:
     labels = ", ".join(there.labels)
     add = f"add nodes{f' with label {labels}' if labels else ''} (`--nodes` of `gpol simulate`, or NodeAdded by `gpol run`)"
     if there.count > there.cordoned:
-        told, help_text = f"none of its nodes that take pods has any {resource}", f"let those take pods that are cordoned, or {add}"
+        told, help_text = f"none of its nodes that take pods has any {resource}", f"uncordon nodes, or {add}"
     elif there.count:
-        told, help_text = "all its nodes are cordoned", f"let one take pods again, or {add}"
+        told, help_text = "all its nodes are cordoned", f"uncordon one, or {add}"
     elif there.others:
         lack = "node lacks" if there.others == 1 else "nodes lack"
         told, help_text = (

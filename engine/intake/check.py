@@ -69,9 +69,11 @@ def check_fact(known: Known, fact: facts.Fact, graph: PolicyGraph | None) -> Non
             _check_live(active, known.workload(fact.workload), fact)
 
 
-def check_said(fact: facts.Fact) -> None:
-    """Raise FactError for a fact that says what nothing can come of. It is asked where facts come in, and not of recorded ones: earlier
-    versions took such a fact in, and their journals replay."""
+def refuse_wishes_without_effect(fact: facts.Fact) -> None:
+    """Raise FactError for a wish that would have no effect: of a leader for other places than those of its workers.
+
+    This is checked where facts come in, and not of recorded ones: earlier versions took such a fact in, and their journals replay.
+    """
     if not isinstance(fact, facts.WorkloadSubmitted) or len(fact.pod_sets) < 2:
         return
     for group in sorted({pod_set.group for pod_set in fact.pod_sets} - {""}):

@@ -74,8 +74,8 @@ class DefinitionProbe:
         workload = self._state.workloads[name]
         if self._instead is None or self._instead.workload != name:
             return workload
-        done = (pod_set.count - left for pod_set, left in zip(workload.fact.pod_sets, workload.remaining, strict=True))
-        left = tuple(max(0, pod_set.count - gone) for pod_set, gone in zip(self._instead.pod_sets, done, strict=True))
+        done = {pod_set.name: pod_set.count - left for pod_set, left in zip(workload.fact.pod_sets, workload.remaining, strict=True)}
+        left = tuple(max(0, pod_set.count - done.get(pod_set.name, 0)) for pod_set in self._instead.pod_sets)
         return replace(workload, fact=self._instead, remaining=left)
 
     def _trial(self) -> Trial:

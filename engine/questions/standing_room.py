@@ -26,7 +26,7 @@ class PlaceState:
 
     `flavors` are those that give it, by index; `path` is its domain in the topology of the first of them (of a node that is gone: its name
     alone). `pods` says how many pods of which workloads stand there, in the order of their submissions. `capacity` and `used` are in the
-    smallest unit, the latter with `pods`, which counts them. `cordoned`: it takes nobody new (of a domain: none of its nodes does);
+    smallest unit, the latter with `pods`, which counts them. `cordoned`: it takes no new pods (of a domain: none of its nodes does);
     `taints` are those of a node. `lacks` names the label, with its level, for want of which a node of the flavors is in no domain: it is
     told by its name alone, and takes nobody.
     """

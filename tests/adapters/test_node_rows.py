@@ -72,6 +72,27 @@ def test_a_packed_file(tmp_path: Path) -> None:
             "node,gpu\nn 1,8\n",
             "nodes.csv:2: column `node`: `n 1` has a blank in it, and no node is called so; write its name without blanks",
         ),
+        ("node,gpu\nn1,8\nn1 ,8\n", "nodes.csv:3: column `node`: `n1 ` has a blank in it, and no node is called so"),
+        ("node,gpu\n  ,8\n", "nodes.csv:2: column `node`: `  ` has a blank in it, and no node is called so"),
+        ("node,gpu\n\u00a0n1,8\n", "nodes.csv:2: column `node`: `\u00a0n1` has a blank in it, and no node is called so"),
+        (
+            f"node,taints\nn1,{' '.join(f'x{number}:NoSchedule' for number in range(65))}\n",
+            "nodes.csv:2: column `taints`: there are 65 entries, and at most 64 are allowed; leave some out",
+        ),
+        (
+            f"node,{','.join(f'label:x{number}' for number in range(257))}\nn1{',x' * 257}\n",
+            "nodes.csv:2: column `label:KEY`: there are 257 entries, and at most 256 are allowed; leave some out",
+        ),
+        (
+            "node,pods\nn1,0.5\n",
+            "nodes.csv:2: column `pods`: `0.5` is not a whole number of whole units of pods; "
+            "write how much the node has as a whole number such as 110",
+        ),
+        (
+            "node,cpu\nn1,0.0005\n",
+            "nodes.csv:2: column `cpu`: `0.0005` is not a whole number of thousandths of a cpu; "
+            "write how much the node has such as 8 or 500m",
+        ),
         (f"node,gpu\n{'n' * 254},8\n", "nodes.csv:2: column `node`: there are more than 253 characters; shorten it"),
         ("node,taints\nn1,a=b:NoSchedule a=b:NoSchedule\n", "nodes.csv:2: column `taints`: `a=b:NoSchedule` is there twice; keep one"),
         (f"node,label:{'k' * 254}\nn1,x\n", "nodes.csv:2: column `label:KEY`: "),

@@ -68,7 +68,18 @@ def test_where_pods_are_to_stand(tmp_path: Path) -> None:
     [
         (
             "rack,host,,",
-            "column `within`: it is given beside `near`, and pods stand within a level, near one another, or anywhere; leave one of",
+            "column `within`: it is given beside `near`, and pods stand within a level, near one another, or anywhere; leave all "
+            "of the cells `within` and `near` empty but one",
+        ),
+        ("rack,host,yes,", "leave all of the cells `within` and `near` and `anywhere` empty but one"),
+        (
+            " ,,,",
+            "column `within`: ` ` has a blank at an end, and no level is called so; write its name without blanks at its ends, or leave",
+        ),
+        (",rack ,,", "column `near`: `rack ` has a blank at an end, and no level is called so"),
+        (
+            ",,," + "; ".join(["2 within host"] * 17),
+            "column `slices`: there are 17 entries, and at most 16 are allowed; leave some out",
         ),
         (",host,yes,", "column `near`: it is given beside `anywhere`"),
         ("x" * 254 + ",,,", "column `within`: there are more than 253 characters; shorten it"),
@@ -145,6 +156,7 @@ def test_json_lines_are_submissions_with_a_duration(tmp_path: Path) -> None:
         (OURS + "a,0s,0s,q,1\n", 2, "column `duration`: a job has to last", "more than 0s"),
         (OURS + "a,0s,1s,q,0.0001\n", 2, "column `gpu`: `0.0001` is not a whole number of thousandths", "500m"),
         (OURS + ",0s,1s,q,1\n", 2, "column `workload`: the cell is empty", "write a name"),
+        ("workload,submitted,duration,resource:x\na,0s,1s,0.5\n", 2, "column `resource:x`", "for one pod as a whole number such as 8"),
         (OURS + f"a,0s,1s,{'q' * 254},1\n", 2, "column `queue`: there are more than 253 characters", "shorten it"),
         ("workload,submitted,duration,pods\na,0s,1s,0\n", 2, "column `pods`: `0` is no number of pods", "from 1 to 1,000,000"),
         ("workload,submitted,duration,pods\na,0s,1s,٣\n", 2, "column `pods`", "whole number"),
@@ -152,7 +164,13 @@ def test_json_lines_are_submissions_with_a_duration(tmp_path: Path) -> None:
         ("workload,submitted,duration,priority\na,0s,1s,99999999999\n", 2, "column `priority`", ""),
         (f"workload,submitted,duration,priority\na,0s,1s,{'9' * 5000}\n", 2, "column `priority`", ""),
         ("workload,submitted,duration,gpu,resource:gpu\na,0s,1s,1,1\n", 2, "column `resource:gpu`", "keep `gpu`"),
-        ("workload,submitted,duration,flavors\na,0s,1s," + " ".join("x" * 65) + "\n", 2, "column `flavors`", "correct"),
+        (
+            "workload,submitted,duration,flavors\na,0s,1s," + " ".join("x" * 65) + "\n",
+            2,
+            "column `flavors`: there are 65 entries",
+            "leave some out",
+        ),
+        ("workload,submitted,duration,memory\na,0s,1s,0.5\n", 2, "column `memory`", "write an amount for one pod such as 80Gi"),
         ("workload,submitted,duration,pods,resource:x\na,0s,1s,1000000,9000000000000000000\n", 2, "beyond 64 bits", "column `pods`"),
         (OURS + f"a,0s,1s,q,1\nb,{2**63 - 1}us,1s,q,1\n", 3, "`b` would not end before the year 10000", "submission or its duration"),
         (OURS + "a,9999-12-31T23:59:59Z,1s,q,1\n", 2, "`a` would not end before the year 10000", "submission or its duration"),

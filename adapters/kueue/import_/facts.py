@@ -1,6 +1,6 @@
 """From workloads to facts that rebuild the current state: submissions, what is known of each, and what it holds already."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,7 @@ from ....engine.units import INT64_MAX, format_time
 from ..policy_names import PolicyNames
 from ..problems import Findings
 from ..read.objects import Configuration, KueueAdmission, KueueWorkload, Objects
-from .topologies import are_to_come, places_that_count, topologies_of_flavors
+from .topologies import are_to_come, one_place_each, places_that_count, topologies_of_flavors
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +29,14 @@ class Moment:
     clock: int | None = None
 
 
-def facts(objects: Objects, moment: Moment, found: Findings) -> list[Fact]:
-    """The facts of all workloads that are not finished, first those that run, else in the order of the dump.
+def facts(objects: Objects, moment: Moment, found: Findings, nodes: Collection[str] = ()) -> list[Fact]:
+    """The facts of all workloads that are not finished, first those that run, else in the order of the dump. `nodes` are those that are
+    imported, by the names of places.
 
     One that runs, or of which more is known than a submission says, is submitted on hold, so that no policy decides about it before the
     next fact says the rest.
     """
-    writer = _Writer(objects, moment, found)
+    writer = _Writer(objects, moment, found, nodes)
     live = [workload for workload in objects.workloads if not workload.finished]
     live.sort(key=lambda workload: workload.admission is None)  # running workloads first, so that their quota is not given to others
     return [*writer.usage(objects), *(fact for workload in live for fact in writer.of(workload))]
@@ -44,11 +45,11 @@ def facts(objects: Objects, moment: Moment, found: Findings) -> list[Fact]:
 class _Writer:
     """Builds the facts, one workload after the other."""
 
-    def __init__(self, objects: Objects, moment: Moment, found: Findings) -> None:
+    def __init__(self, objects: Objects, moment: Moment, found: Findings, nodes: Collection[str]) -> None:
         self.now, self.in_cycles, self.assigned, self.found = moment.now, moment.in_cycles, moment.queues, found
         self.clock = moment.now if moment.clock is None else moment.clock
         self.names, self.namespaces = PolicyNames(objects), objects.namespaces
-        self.topologies = topologies_of_flavors(objects)
+        self.topologies, self.nodes = topologies_of_flavors(objects), nodes
         self.settings = objects.configuration or Configuration()
         self.queues = {queue.name for queue in objects.cluster_queues}
         self.local_queues = {f"{local.namespace}/{local.name}" for local in objects.local_queues}
@@ -98,10 +99,21 @@ class _Writer:
         else:
             adopted = self._adopted(workload, admission)
             yield adopted
-            there = {place.domain[-1] for given in adopted.placements for place in given.places}
-            lost = tuple(node for node in workload.lost_nodes if node in there)
+            lost = self._lost(workload, adopted)
             if lost and not admission.evicting:
                 yield WorkloadUpdated(time=self.clock, workload=workload.key, lost_nodes=lost)
+
+    def _lost(self, workload: KueueWorkload, adopted: WorkloadAdopted) -> tuple[str, ...]:
+        """The nodes that a workload has lost and that have to be told. At once it loses those that are not there by its adoption, and gets
+        other places or is evicted with that: what is said of its nodes afterwards may not be true any more."""
+        under = {place.domain[-1] for given in adopted.placements for place in given.places}
+        lost = tuple(node for node in workload.lost_nodes if node in under)
+        if self.in_cycles or under.issubset(self.nodes):
+            return lost
+        for node in lost:
+            if node in self.nodes:
+                self.found.note("status.unhealthyNodes", f"names {node} beside nodes that are not there: only those are treated as lost")
+        return ()
 
     def _submitted(self, workload: KueueWorkload, on_hold: bool) -> WorkloadSubmitted:
         local_queue = f"{workload.namespace}/{workload.queue}" if workload.queue else None
@@ -221,6 +233,8 @@ class _Writer:
             )
             for given in admission.assignments
         )
+        if not self.in_cycles:
+            placements = one_place_each(placements, workload.reclaimable)
         return WorkloadAdopted(
             time=self.clock,
             workload=workload.key,

@@ -1,16 +1,18 @@
 """Reservations whose pods cannot stand as the objects say: in places that are not there, or more of them than there is room for.
 
 Kueue holds such a reservation, and so does the import: what a place does not have is not free there. It is noted, as whoever reads the
-decisions would look for the room. So are pods that are not as many as their places say: nobody knows where the others stand.
+decisions would look for the room. So are pods that are not as many as their places say: nobody knows where the others stand. A policy that
+decides at once gives every pod one place, so there the workload is imported without any; and what stands on a node that is not there has
+lost it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ....engine.event_parts import POD_COUNT
 from ....engine.facts import NodeAdded
 from ..problems import Findings
-from ..read.objects import KueueTopology, Objects, PodSetAssignment, ResourceFlavor
-from .topologies import topologies_of_flavors
+from ..read.objects import KueueAdmission, KueueTopology, KueueWorkload, Objects, PodSetAssignment, ResourceFlavor
+from .topologies import has_all_places, topologies_of_flavors
 
 _FIELD = "status.admission.podSetAssignments"
 
@@ -18,28 +20,50 @@ PlaceThere = tuple[str, tuple[str, ...]]
 """A topology that ends at nodes, by its name, or else a flavor, as each sees its own use alone above nodes; and a place there."""
 
 
-def check_places(objects: Objects, nodes: Sequence[NodeAdded], found: Findings) -> None:
+def check_places(objects: Objects, nodes: Sequence[NodeAdded], in_cycles: bool, found: Findings) -> None:
     """Report the places of workloads that hold quota, as far as they count; `nodes` are those that are imported, by the names of places."""
     topologies = topologies_of_flavors(objects)
     having = _having(objects, topologies, nodes)
     used: dict[PlaceThere, dict[str, int]] = {}
     for workload in objects.workloads:
-        if workload.admission is None or workload.finished:
+        admission = workload.admission
+        if admission is None or workload.finished or (admission.evicting and not in_cycles):  # at once, that one waits again already
             continue
         found.begin("Workload", workload.key, workload.file)
         asked = {pods.name: pods.requests for pods in workload.pod_sets}
-        for given in workload.admission.assignments:
-            flavor = _flavor_of(given, topologies)
-            if flavor is None:
-                continue
-            stand = sum(place.pods for place in given.places)
-            done = workload.reclaimable.get(given.pod_set, 0)  # pods that are done keep their places
-            if not given.count <= stand <= given.count + done:
-                found.note(_FIELD, f"has places for {stand} pods of {given.pod_set}, and counts {given.count}: they stand where it says")
+        if not _note_numbers(workload, admission, topologies, in_cycles, found) and not in_cycles:
+            continue
+        for given, flavor in _placed(admission, topologies):
             for place in given.places:
-                _note_place(
-                    (_space(flavor, topologies[flavor]), place.domain), place.pods, asked.get(given.pod_set, {}), having, used, found
-                )
+                at = _space(flavor, topologies[flavor]), place.domain
+                _note_place(at, place.pods, asked.get(given.pod_set, {}), having, used, in_cycles, found)
+
+
+def _placed(admission: KueueAdmission, topologies: Mapping[str, KueueTopology]) -> Iterator[tuple[PodSetAssignment, str]]:
+    """The assignments whose places count, each with the flavor in whose topology they do."""
+    for given in admission.assignments:
+        flavor = _flavor_of(given, topologies)
+        if flavor is not None:
+            yield given, flavor
+
+
+def _note_numbers(
+    workload: KueueWorkload, admission: KueueAdmission, topologies: Mapping[str, KueueTopology], in_cycles: bool, found: Findings
+) -> bool:
+    """Note places for another number of pods; returns whether all are for the right one."""
+    are_right = True
+    for given, _ in _placed(admission, topologies):
+        if not has_all_places(given.count, given.places, workload.reclaimable.get(given.pod_set, 0)):
+            are_right = False
+            stand = sum(place.pods for place in given.places)
+            cause = f"lists places for {_pods(stand)} of {given.pod_set}, but counts {_pods(given.count)}"
+            left_out = "the workload is imported without places, so gpol does not know where its pods are: here each pod needs one place"
+            found.note(_FIELD, f"{cause}: {'only the listed places are used' if in_cycles else left_out}")
+    return are_right
+
+
+def _pods(number: int) -> str:
+    return f"{number} {'pod' if number == 1 else 'pods'}"
 
 
 def _flavor_of(given: PodSetAssignment, topologies: Mapping[str, KueueTopology]) -> str | None:
@@ -79,12 +103,15 @@ def _note_place(
     asked: Mapping[str, int],
     having: Mapping[PlaceThere, dict[str, int]],
     used: dict[PlaceThere, dict[str, int]],
+    in_cycles: bool,
     found: Findings,
 ) -> None:
     """Note a place that is not there, or in which pods use more than there is, once these are there, too."""
     name = "/".join(at[1])
     if at not in having:
-        found.note(_FIELD, f"has pods on {name}, where the dump has no node that is ready: they take no room, and go on")
+        stay = "they take no room, and go on"
+        lost = f"gpol treats {name} as lost: these pods get other places, or the workload is evicted"
+        found.note(_FIELD, f"has pods on {name}, but the dump has no ready node there: {stay if in_cycles else lost}")
         return
     there, short = used.setdefault(at, {}), []
     for resource, amount in sorted({**asked, POD_COUNT: 1}.items()):
@@ -92,6 +119,4 @@ def _note_place(
         if amount and there[resource] > having[at].get(resource, 0):
             short.append(resource)
     if short:
-        found.note(
-            _FIELD, f"has pods on {name}, and with them more {' and '.join(short)} is used there than there is: nothing of it is free"
-        )
+        found.note(_FIELD, f"has pods on {name}, and all pods there use more {' and '.join(short)} than there is: none of it is free")

@@ -124,7 +124,7 @@ def load(
     check_topologies(objects, wanted.in_cycles, found)
     made, moment = policy(objects, wanted, found), Moment(now, wanted.in_cycles, queues or {}, clock)
     nodes = node_facts(objects, now if clock is None else clock, found)
-    check_places(objects, nodes, found)
-    played = [*nodes, *facts(objects, moment, found)]
+    check_places(objects, nodes, wanted.in_cycles, found)
+    played = [*nodes, *facts(objects, moment, found, {node.node for node in nodes})]
     found.check()
     return Imported(made, played, found.notes(), objects, PolicyNames(objects))

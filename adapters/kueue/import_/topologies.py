@@ -3,10 +3,10 @@
 A flavor whose Topology is not in the dump is one without a topology here, and the ClusterQueues that name it are held, as in Kueue.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from ....dsl.syntax import tree
-from ....engine.event_parts import PlacedPods
+from ....engine.event_parts import PlacedPods, Placement
 from ..problems import Findings
 from ..read.objects import HOSTNAME, CheckRule, ClusterQueue, KueueTopology, Objects, PodSetAssignment, ResourceFlavor
 from .tree_shorthands import name
@@ -138,6 +138,24 @@ def places_that_count(given: PodSetAssignment, topologies: Mapping[str, KueueTop
         )
         return ()
     return given.places
+
+
+def has_all_places(pods: int, places: Iterable[PlacedPods], done: int) -> bool:
+    """Whether places are for so many pods; `done` others are at their end, and may keep theirs, as in Kueue."""
+    return pods <= sum(place.pods for place in places) <= pods + done
+
+
+def one_place_each(placements: tuple[Placement, ...], done: Mapping[str, int]) -> tuple[Placement, ...]:
+    """Placements as a policy that decides at once takes them: with one place for each pod, or with none at all.
+
+    Pods that are `done`, by pod set, and keep their places are counted, and charged nothing. Where a pod set has places for another
+    number of pods, nobody knows where the pods of its workload stand together.
+    """
+    placed = [given for given in placements if given.places]
+    if not all(has_all_places(given.count, given.places, done.get(given.pod_set, 0)) for given in placed):
+        return tuple(given.model_copy(update={"places": ()}) for given in placements)
+    standing = {given.pod_set: sum(place.pods for place in given.places) for given in placed}
+    return tuple(given.model_copy(update={"count": standing.get(given.pod_set, given.count)}) for given in placements)
 
 
 def are_to_come(given: PodSetAssignment, topologies: Mapping[str, KueueTopology], found: Findings) -> bool:

@@ -180,7 +180,7 @@ def queues_by_cluster_queue(graph: PolicyGraph) -> dict[str, str]:
 def _adoption(observed: Observed, known: Workload, around: Surroundings, now: int) -> Learned:
     """What a workload holds that ran already when it was submitted: its pods, on the flavors and in the places that their annotations say.
 
-    A node where it stands that is not there is one that it has lost.
+    With that it has lost a node where it stands and that is not there, so nothing more is said of it.
     """
     graph = around.graph
     if not observed.may_run:
@@ -189,7 +189,7 @@ def _adoption(observed: Observed, known: Workload, around: Surroundings, now: in
         note = "it has stopped meanwhile"
         acted = OperatorAction(time=now, by=KUEUE, action=action, workload=known.name, note=note)
         return Learned() if is_told else Learned((acted,))
-    placements, lost = [], dict[str, None]()
+    placements = []
     for pods, left in known.pod_sets():
         flavors = dict(observed.flavors.get(pods.name, {}))
         usage = {resource: amount * left for resource, amount in pods.requests.items() if resource in flavors}
@@ -198,12 +198,9 @@ def _adoption(observed: Observed, known: Workload, around: Surroundings, now: in
             return Learned(problem=f"{known.name}: {cause}; it is left alone, and counts for nothing until it ends")
         domain = place_again(observed.places.get(pods.name, ()), flavors, graph) if left else ()
         places = (PlacedPods(domain=domain, pods=left),) if domain else ()
-        if domain and graph.settings.follows_nodes and domain[0] not in around.nodes:
-            lost[domain[0]] = None
         placements.append(Placement(pod_set=pods.name, count=left, flavors=flavors, usage=usage, places=places))
     queue = graph.nodes[known.queue].name
-    adopted = WorkloadAdopted(time=now, workload=known.name, queue=queue, since=now, placements=tuple(placements))
-    return Learned((adopted, *((WorkloadUpdated(time=now, workload=known.name, lost_nodes=tuple(lost)),) if lost else ())))
+    return Learned((WorkloadAdopted(time=now, workload=known.name, queue=queue, since=now, placements=tuple(placements)),))
 
 
 # --- one that is known ----------------------------------------------------------------------------------------------

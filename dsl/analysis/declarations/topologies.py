@@ -45,7 +45,7 @@ def _levels(context: Context, item: tree.TopologyItem) -> tuple[graph.Level, ...
     seen: dict[str, tree.Spanned] = {}
     made = []
     if not item.levels:
-        help_text = 'say of what nodes are parts, such as `level rack from label "rack"`, or `level host from node`'
+        help_text = 'add a level, such as `level rack from label "rack"`, or `level host from node`'
         context.error("GP043", f"topology `{item.name.text}` has no levels", item.name, "says nothing of nodes", help_text)
     for number, level in enumerate(item.levels):
         context.named(level.name, "level")
@@ -56,7 +56,7 @@ def _levels(context: Context, item: tree.TopologyItem) -> tuple[graph.Level, ...
             if context.once(seen, f"label {level.label}", level, f"label `{level.label}`"):
                 made.append(graph.Level(level.name.text, level.label))
         elif number < len(item.levels) - 1:
-            message = f"level `{level.name.text}` is of single nodes, and `{item.levels[number + 1].name.text}` stands below it"
+            message = f"level `{level.name.text}` is of single nodes, but `{item.levels[number + 1].name.text}` stands below it"
             context.error("GP043", message, level, "nothing is narrower than a node", "put this level last")
         else:
             made.append(graph.Level(level.name.text, None))
@@ -94,10 +94,10 @@ def _check_capacity(context: Context, item: tree.FlavorItem, placed: tree.Placed
         return
     fixed = next((part for part in item.body if isinstance(part, tree.CapacityStatement | tree.AsOwned)), None)
     if fixed is not None:
-        message = f"flavor `{item.name.text}` is placed, and how much there is of it does not come from nodes"
+        message = f"flavor `{item.name.text}` is placed, but its amounts do not come from nodes"
         resource = fixed.resource if isinstance(fixed, tree.CapacityStatement) else fixed.resources[0]
         help_text = f'write `{resource.text} from nodes where LABEL = "value"`, or remove `placed`'
-        context.error("GP027", message, placed, "on no known nodes", help_text)
+        context.error("GP027", message, placed, "its nodes are not known", help_text)
 
 
 def check_shared_nodes(context: Context, flavors: Mapping[str, graph.Flavor]) -> None:

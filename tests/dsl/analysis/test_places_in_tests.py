@@ -197,3 +197,24 @@ def test_slices_in_slices_end_somewhere(find):
     assert find(text + steps(f"at 0s submit t by nlp {{ 1 gpu{''.join(slices[:16])} }}")) == []
     [finding] = find(text + steps(f"at 0s submit t by nlp {{ 1 gpu{''.join(slices)} }}"))
     assert (finding.code, finding.marked) == ("GP034", slices[16].strip())
+
+
+@pytest.mark.parametrize(
+    ("pods", "said"),
+    [
+        (
+            "1 gpu within rack, gang of 2 x 7 gpu",
+            "the first pod set of group `a` is its leader, as it has one pod: it stands where the second",
+        ),
+        (
+            "gang of 2 x 7 gpu, 1 gpu within rack",
+            "the second pod set of group `a` is its leader, as it has one pod: it stands where the first",
+        ),
+        ("1 gpu, 1 gpu within rack", "the second pod set of group `a` is its leader, as both have one pod: it stands where the first"),
+    ],
+)
+def test_which_pod_set_is_taken_as_the_leader(find, pods, said):
+    """The finding names it: of two single pods nobody could tell."""
+    [finding] = find(POLICY + steps(f"at 0s submit t by nlp {{ group a {{ {pods} }} }}"))
+    assert finding.message.startswith(said)
+    assert (finding.marked, finding.label) == ("within rack", "has no effect")

@@ -118,11 +118,11 @@ def test_flavors_that_will_not_do(cluster: Callable[[str], Any], queue: str, on:
     ("nodes", "told", "remedy"),
     [
         ([{"labels": {}}], 'no node is of it: 1 node lacks label pool = "n"', "correct the labels of the nodes or of the flavor, or add"),
-        ([{"cordoned": True}], "all its nodes are cordoned", "let one take pods again, or add"),
+        ([{"cordoned": True}], "all its nodes are cordoned", "uncordon one, or add"),
         (
             [{"cordoned": True}, {"capacity": {"cpu": "4"}}],
             "none of its nodes that take pods has any gpu",
-            "let those take pods that are cordoned, or add",
+            "uncordon nodes, or add",
         ),
     ],
 )

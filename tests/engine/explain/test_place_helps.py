@@ -143,4 +143,73 @@ def test_nodes_without_a_label(cluster: Callable[[str], Any]) -> None:
     assert impediment_told(told)[0].endswith("no node of a that takes pods is in any host; 1 node of a has no label `block` (level block)")
     c.fact("NodeChanged", node="n1", labels={"pool": "a", "rack": "r", "block": "b"}, capacity={"gpu": "16"}, cordoned=True)
     found, remedy = never(c, "v")
-    assert remedy == "let those take pods that are cordoned, or add nodes that have the labels of a and are in a host"
+    assert remedy == "uncordon nodes, or add nodes that have the labels of a and are in a host"
+    [told] = c.standing("v").never
+    assert impediment_told(told)[0].endswith("; 1 node of a is cordoned")
+
+
+def test_a_label_of_the_flavor_is_named_with_its_value(cluster: Callable[[str], Any]) -> None:
+    """Nodes of the flavor need that value, not any."""
+    c = cluster(POLICY.replace("  placed in fabric", '  label zone = "z"\n  placed in fabric'))
+    add(c, "n1", "r1")
+    _, remedy = never(c, "w", count=1)
+    assert remedy.startswith('give nodes their label `zone = "z"`, or ')
+    labels = {"pool": "a", "block": "b", "rack": "r1", "name": "n1", "zone": "z"}
+    assert "run w" in c.fact("NodeChanged", node="n1", labels=labels, capacity={"gpu": "8"})
+
+
+def test_pod_sets_with_the_same_trouble(cluster: Callable[[str], Any]) -> None:
+    """What helps one pod set is found though the other one has trouble, too."""
+    c = cluster(POLICY)
+    add(c, "n1", "r1", taints=(SPOT,))
+    add(c, "n2", "r1", taints=(SPOT,))
+    one = {"requests": {"gpu": "8"}}
+    c.submit("w", "q", sets=[{"name": "driver", **one}, {"name": "worker", **one}])
+    [told] = c.standing("w").never
+    assert (told.places.pod_sets, told.helps.tolerating) == (("driver",), ("spot=true:NoSchedule",))
+    assert "run v" in c.submit("v", "q", sets=[{"name": "driver", **one, **TOLERANT}, {"name": "worker", **one, **TOLERANT}])
+
+
+def test_pod_sets_find_places_beside_one_another(cluster: Callable[[str], Any]) -> None:
+    """Where one pod set has places, what helps the other one has to leave them to it."""
+    c = cluster(POLICY)
+    add(c, "n1", "r1", taints=(SPOT,))
+    add(c, "n2", "r1")
+    c.fact("NodeAdded", node="n3", labels={"pool": "a", "block": "b", "rack": "r2", "name": "n3"}, capacity={"gpu": "4"})
+    one = {"requests": {"gpu": "8"}}
+    sets = [{"name": "driver", "node_selector": {"name": "n2"}, **one}, {"name": "worker", "node_selector": {"rack": "r1"}, **one}]
+    c.submit("w", "q", sets=sets)
+    [told] = c.standing("w").never
+    assert {each.cause for each in told.places.kept_off} == {"selector", "taint", "resource"}
+    assert (told.places.pod_sets, told.helps.tolerating, told.helps.other_nodes) == (("worker",), ("spot=true:NoSchedule",), False)
+
+
+def test_many_taints_are_tried_together(cluster: Callable[[str], Any]) -> None:
+    """Six nodes with a taint each: all have to be tolerated."""
+    c = cluster(POLICY)
+    for number in range(6):
+        add(c, f"n{number}", "r1", taints=({"key": f"t{number}", "effect": "NoSchedule"},))
+    found, _ = never(c, "w", count=6)
+    assert found.tolerating == tuple(f"t{number}:NoSchedule" for number in range(6))
+
+
+def test_a_resource_that_the_policy_does_not_know(cluster: Callable[[str], Any]) -> None:
+    """Nodes have to say it, and the policy has to ignore it: one alone does not help."""
+    c = cluster(POLICY.replace("use test.bare", "use test.bare\n  ignore cpu\n"))
+    add(c, "n1", "r1")
+    add(c, "n2", "r1")
+    found, remedy = never(c, "w", requests={"gpu": "8", "cpu": "4", "memory": "1Gi"})
+    assert (found.unsaid, found.unsaid_alone, found.uncounted) == (("cpu", "memory"), True, ("memory",))
+    assert remedy.startswith("write `ignore memory` in the policy and let nodes say how much cpu and memory they have")
+
+
+def test_a_leader_and_its_workers_are_told_once(cluster: Callable[[str], Any]) -> None:
+    """They lack places together."""
+    c = cluster(POLICY)
+    for name, rack in (("n1", "r1"), ("n2", "r1"), ("n3", "r2"), ("n4", "r2")):
+        add(c, name, rack)
+    alike = {"requests": {"gpu": "8"}, "within": "rack", "group": "g"}
+    c.submit("w", "q", sets=[{"name": "leader", **alike}, {"name": "workers", "count": 3, **alike}])
+    [told] = c.standing("w").never
+    assert told.places.pod_sets == ("leader", "workers")
+    assert "closest is b/r1 with room for 1 beside the leader" in impediment_told(told)[0]

@@ -311,7 +311,7 @@ def test_pods_that_make_up_no_whole_slices(cluster: Callable[[str], Any]) -> Non
     assert [impediment_told(never) for never in found.never] == [
         (
             "there are no places on a for main: 5 pods are no whole number of slices of 2",
-            "ask for no slices, submit 4 or 6 pods, or choose slices of which 5 pods are a whole number",
+            "ask for no slices, submit 4 or 6 pods, or choose a slice size that divides 5",
         )
     ]
     assert c.submit("even", "q", sets=sets("1", 6, **IN_SLICES)) == ["run even"]
@@ -323,7 +323,7 @@ def test_fewer_pods_than_one_slice(cluster: Callable[[str], Any]) -> None:
     add_nodes(c, r1=["n1"])
     c.submit("w", "q", sets=sets("1", 1, **IN_SLICES))
     [never] = c.standing("w").never
-    assert impediment_told(never)[1] == "ask for no slices, submit 2 pods, or choose slices of which 1 pods are a whole number"
+    assert impediment_told(never)[1] == "ask for no slices, submit 2 pods, or choose a slice size that divides 1"
 
 
 def test_in_cycles_slices_that_do_not_come_out_even(cycles: Callable[[str], Any]) -> None:
@@ -353,7 +353,7 @@ def test_evictions_would_free_quota_and_no_places(cluster: Callable[[str], Any])
     assert (found.limit.resource, found.now) == ("gpu", "waits")
     [flavor] = found.flavors
     assert flavor.because == (
-        "an eviction would free the quota, and there would be no places on a for main: room for 1 of 2 pods within one rack; "
+        "an eviction would free the quota, but there would still be no places on a for main: room for 1 of 2 pods within one rack; "
         "closest is r1 with room for 1; 2 of 4 places take none (gpu 2)",
     )
 
@@ -371,7 +371,7 @@ def test_in_cycles_evictions_would_free_quota_and_no_places(cycles: Callable[[st
     assert c.standing("w").now == "waits"
     [flavor] = c.standing("w").flavors
     assert flavor.because[-1] == (
-        "an eviction would free the quota, and there would be no places on a for main: room for 1 of 2 pods within one rack; "
+        "an eviction would free the quota, but there would still be no places on a for main: room for 1 of 2 pods within one rack; "
         "closest is r1 with room for 1; 2 of 4 places take none (gpu 2)"
     )
 

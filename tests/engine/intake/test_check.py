@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from gpol.engine.errors import FactError
 from gpol.engine.facts import WorkloadSubmitted
-from gpol.engine.intake.check import check_said
+from gpol.engine.intake.check import refuse_wishes_without_effect
 
 
 def submission(*pod_sets: dict[str, Any]) -> WorkloadSubmitted:
@@ -33,7 +33,7 @@ def test_a_leader_that_asks_for_other_places_than_its_workers_is_refused(leader:
         sets = [{"group": "g", **leader}, {"group": "g", "count": 4, **workers}]
         for order, said in ((sets, "`p0` leads `p1`"), (sets[::-1], "`p1` leads `p0`")):
             with pytest.raises(FactError, match=f"{said}, stands where .*; let the leader ask for the same as its workers, or for nothing"):
-                check_said(submission(*order))
+                refuse_wishes_without_effect(submission(*order))
 
 
 @pytest.mark.parametrize(
@@ -50,4 +50,4 @@ def test_a_leader_that_asks_for_other_places_than_its_workers_is_refused(leader:
 )
 def test_others_may_ask_for_what_they_like(sets: tuple[dict[str, Any], ...]) -> None:
     """A leader that asks for nothing or for the same, pod sets that are placed one by one, and of two single pods the second leads."""
-    check_said(submission(*sets))
+    refuse_wishes_without_effect(submission(*sets))

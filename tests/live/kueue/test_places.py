@@ -11,7 +11,7 @@ from gpol.adapters.live.wording import why_it_waits
 from gpol.engine.event_parts import PlacedPods
 from gpol.engine.events import WorkloadAdmitted, WorkloadEvicted
 from gpol.engine.explain.pending import standing
-from gpol.engine.facts import NodeAdded, NodeChanged, NodeRemoved, WorkloadAdopted, WorkloadSubmitted
+from gpol.engine.facts import NodeAdded, NodeChanged, NodeRemoved, WorkloadAdopted, WorkloadSubmitted, WorkloadUpdated
 from gpol.journal.journal import Journal
 from gpol.journal.read.as_of import resume
 
@@ -186,6 +186,15 @@ def test_nodes_that_no_selector_tells_apart(tmp_path: Path, monkeypatch: pytest.
     play(monkeypatch, tmp_path, act, ON_NODES)
 
 
+def lose(cluster: FailingCluster, node: str, how: str) -> None:
+    """A node goes for good."""
+    if how == "deleted":
+        cluster.store.delete(NODE, node)
+    else:
+        taint = {"key": "node.kubernetes.io/out-of-service", "effect": "NoExecute"}
+        cluster.store.merge_patch(NODE, node, {"spec": {"taints": [taint]}})
+
+
 @pytest.mark.parametrize("how", ["deleted", "out of service"])
 @pytest.mark.parametrize("word", ["evict", "wait"])
 def test_a_lost_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str, word: str) -> None:
@@ -204,11 +213,7 @@ def test_a_lost_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str, 
             await cluster.until(lambda: len(cluster.events(NodeAdded)) == 2)
             assert cluster.kueue.running == {"a"}
             assert not cluster.events(NodeRemoved)
-            if how == "deleted":
-                cluster.store.delete(NODE, "n1")
-            else:
-                taint = {"key": "node.kubernetes.io/out-of-service", "effect": "NoExecute"}
-                cluster.store.merge_patch(NODE, "n1", {"spec": {"taints": [taint]}})
+            lose(cluster, "n1", how)
             await cluster.until(lambda: cluster.events(NodeRemoved))
             if word == "wait":
                 await cluster.settle()
@@ -293,8 +298,12 @@ def test_another_journal_finds_the_places_in_the_answers(tmp_path: Path, monkeyp
     play(monkeypatch, tmp_path, act, policy)
 
 
-def test_a_node_that_went_before_it_is_taken_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is lost, and the policy's word counts."""
+@pytest.mark.parametrize("how", ["deleted", "out of service"])
+@pytest.mark.parametrize("word", ["evict", "wait"])
+def test_a_node_that_went_before_it_is_taken_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, how: str, word: str
+) -> None:
+    """It is lost with the adoption, and the policy's word counts; no other fact says it once more, which would be refused."""
 
     async def act(cluster: FailingCluster) -> None:
         add(cluster, "n1", 8)
@@ -303,13 +312,22 @@ def test_a_node_that_went_before_it_is_taken_in(tmp_path: Path, monkeypatch: pyt
             await cluster.until(lambda: cluster.kueue.running == {"a"})
         cluster.journal.unlink()
         cluster.kueue.admitted.clear()
-        cluster.store.delete(NODE, "n1")
+        lose(cluster, "n1", how)
         async with cluster.gpol():
-            await cluster.until(lambda: cluster.events(WorkloadEvicted))
-            await cluster.until(lambda: cluster.kueue.running == set())
-        assert [event.preemption for event in cluster.events(WorkloadEvicted)] == ["node-lost"]
+            await cluster.until(lambda: cluster.events(WorkloadAdopted))
+            if word == "evict":
+                await cluster.until(lambda: cluster.events(WorkloadEvicted))
+                await cluster.until(lambda: cluster.kueue.running == set())
+            else:
+                await cluster.settle()
+        assert [event.preemption for event in cluster.events(WorkloadEvicted)] == ["node-lost"] * (word == "evict")
+        with Journal.open(cluster.journal) as journal:
+            [workload] = resume(journal).state.workloads.values()
+        assert workload.lost_nodes == (("n1",) if word == "wait" else ())
+        assert not cluster.events(WorkloadUpdated)
+        assert [record.getMessage() for record in caplog.records if "is refused" in record.getMessage()] == []
 
-    play(monkeypatch, tmp_path, act, ON_NODES)
+    play(monkeypatch, tmp_path, act, ON_NODES.replace("lost evict", f"lost {word}"))
 
 
 def test_a_policy_begins_to_give_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

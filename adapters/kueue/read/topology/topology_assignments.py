@@ -51,6 +51,14 @@ def places_given(given: Fields) -> PlacesGiven:
     places = [place for row in domains if (place := _domain(row.known(known.PLACED_DOMAIN), len(levels))) is not None]
     for row, count in zip(slices, counts, strict=True):
         places += _slice(row, count, len(levels))
+    seen: set[tuple[str, ...]] = set()
+    for place in places:
+        if place.domain in seen:
+            said.wrong(
+                "slices" if slices else "domains", f"names `{'/'.join(place.domain)}` twice", "name each domain once, with all its pods"
+            )
+            return PlacesGiven()
+        seen.add(place.domain)
     return PlacesGiven(levels, tuple(places))
 
 

@@ -98,6 +98,11 @@ SLICE: Json = {"domainCount": 2, "valuesPerLevel": [{"universal": "b"}, {"univer
             "domains[0].values: has 1 values for 1 levels, or",
         ),
         ({"topologyAssignment": {"levels": ["l"], "domains": [{"values": ["r"]}]}}, "domains[0].count: is missing"),
+        (
+            {"topologyAssignment": {"levels": ["l"], "domains": [{"values": ["r"], "count": 1}] * 2}},
+            "topologyAssignment.domains: names `r` twice",
+        ),
+        (compact(SLICE), "topologyAssignment.slices: names `b/r` twice; name each domain once"),
         (compact(SLICE | {"valuesPerLevel": [{"universal": "b"}]}), "slices[0].valuesPerLevel: has 1 values for 2 levels"),
         (compact(SLICE | {"podCounts": {"individual": [1]}}), "slices[0].podCounts.individual: has 1 entries for 2 domains"),
         (compact(SLICE | {"podCounts": {"individual": [1, 0]}}), "slices[0].podCounts.individual.1: is 0"),
