@@ -25,6 +25,7 @@ COMMANDS = {
     "prove": "proof.prove:prove",
     "verify-proof": "proof.verify_proof:verify_proof",
     "impact": "impact.impact:impact",
+    "compare": "compare.compare:compare",
     "export": "transfer.export:export",
     "import": "transfer.import_:import_",
     "serve": "serve.serve:serve",

@@ -34,12 +34,16 @@ def pythons() -> Iterator[str]:
             yield path
 
 
+NEED_NOT_REST = {"examples/compare/kueue-classical.gpol", "examples/compare/kueue-fair.gpol"}
+"""Policies that say what another system does, and of which GP057 warns rightly: they may never come to rest, as that system may not."""
+
+
 @pytest.mark.parametrize("policy", policies())
 def test_a_policy_is_clean(policy: str, root: Path) -> None:
-    """A policy of the examples has no error, no warning, has tests, and the one layout."""
+    """A policy of the examples has no error, no warning but that another system may never come to rest, has tests, and the one layout."""
     text = (root / policy).read_text()
     checked = check(text, Path(policy).name)
-    assert checked.diagnostics == ()
+    assert [each.code for each in checked.diagnostics] == (["GP057"] if policy in NEED_NOT_REST else [])
     assert checked.tests
     assert format_text(text, policy) == text
 

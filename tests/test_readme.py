@@ -19,9 +19,11 @@ PAGES = (
     "examples/lab/README.md",
     "examples/campus/README.md",
     "examples/philly/README.md",
+    "examples/compare/README.md",
     "docs/kueue.md",
     "docs/volcano.md",
     "docs/impact.md",
+    "docs/compare.md",
     "docs/audit.md",
     "docs/diff.md",
 )

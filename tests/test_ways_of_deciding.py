@@ -17,6 +17,8 @@ READERS = {
     "adapters/kueue/live/shadow/decision_difference.py": "a line about a difference",
     "cli/journal/log.py": "a line of the log",
     "cli/policy/diff_output.py": "what a scenario shows",
+    "sim/compare/played_policy.py": "why workloads fare differently, on a page",
+    "sim/compare/policy_record.py": "the rules by which workloads take turns, in a row of the table",
     "sim/drive/player.py": "the message about workloads that take turns for ever",
     "sim/drive/policy_tests.py": "whether a policy's own test finds the rule that it expects",
     "sim/drive/workload_outcome.py": "the rule that a test for a difference will expect",

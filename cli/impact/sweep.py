@@ -1,6 +1,5 @@
 """impact with several policies: a sweep, and the table of what each of them would have made of a recorded history."""
 
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
 from fractions import Fraction
@@ -15,7 +14,7 @@ from ...sim.impact.sweep import Backend, MissingExtraError, PolicyVariant, Varia
 from ...sim.measure.figures import Figures, History
 from ...sim.report.wording import hours, short, signed
 from ..shared.output import FAILED, GOOD, INVALID, NO, NOT_VERIFIED, Format, complain, complain_text, counted, refuse, say, say_json
-from ..shared.policies import rendered
+from ..shared.policies import names_apart, refuse_twins, rendered
 from ..shared.progress import progress
 from ..shared.tables import table
 from .impact_output import figures_json
@@ -36,16 +35,17 @@ def chosen_variants(paths: Sequence[str], policies: Sequence[Policy], settings: 
         tried = variants(_named_apart(paths, policies), values)
     except SettingError as error:
         refuse(f"--set: {error}")
-    _refuse_twins(tried, _digests(tried, form) if values else [policy.graph.digest for policy in policies])
+    digests = _digests(tried, form) if values else [policy.graph.digest for policy in policies]
+    refuse_twins([variant.name for variant in tried], digests)
     return tried
 
 
 def _named_apart(paths: Sequence[str], policies: Sequence[Policy]) -> list[PolicyVariant]:
     """The policies as they are, those of files with the same name by their paths."""
-    files = Counter(policy.file for policy in policies)
+    names = names_apart(paths)
     return [
-        PolicyVariant(policy.file, policy.text, path=path if files[policy.file] > 1 else "")
-        for path, policy in zip(paths, policies, strict=True)
+        PolicyVariant(policy.file, policy.text, path=name if name != policy.file else "")
+        for name, policy in zip(names, policies, strict=True)
     ]
 
 
@@ -72,18 +72,6 @@ def _digests(tried: list[PolicyVariant], form: Format) -> list[str]:
         assert checked.graph is not None
         digests.append(checked.graph.digest)
     return digests
-
-
-def _refuse_twins(tried: list[PolicyVariant], digests: list[str]) -> None:
-    """Refuse a sweep in which two variants mean the same, as `4` and `4000m` do: it would play one history twice."""
-    first: dict[str, str] = {}
-    for variant, digest in zip(tried, digests, strict=True):
-        other = first.get(digest)
-        if other == variant.name:
-            refuse(f"`{other}` is given twice; give it once")
-        if other is not None:
-            refuse(f"`{other}` and `{variant.name}` are the same policy; leave one of them out")
-        first[digest] = variant.name
 
 
 def show_sweep(

@@ -158,7 +158,7 @@ def _place_told(graph: PolicyGraph, each: PlaceState) -> tuple[str, ...]:
         for resource in resources
     )
     taints = [f"taint {taint.key}{f'={taint.value}' if taint.value else ''}:{taint.effect}" for taint in each.taints]
-    kept = ["gone" if not each.machines else "nobody new"] if each.cordoned or not each.machines else []
+    kept = ["gone" if not each.machines else "no new pods"] if each.cordoned or not each.machines else []
     kept = kept if each.lacks is None else [f"nobody: {without_place_told(graph, each.lacks)}"]
     who = [f"{name} ({pods})" if pods > 1 else name for name, pods in each.pods]
     flavors = ", ".join(graph.flavors[flavor].name for flavor in each.flavors)

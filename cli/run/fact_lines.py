@@ -14,7 +14,7 @@ from ...adapters.rows import plain_json
 from ...engine.cores import PlayedBatch
 from ...engine.errors import FactError, describe_error
 from ...engine.facts import FACT, Fact, PolicyActivated
-from ...engine.intake.check import check_said
+from ...engine.intake.check import refuse_wishes_without_effect
 from ...engine.policy_graph import PolicyGraph
 from ...engine.units import format_time
 from ...journal.decode import learn, recall
@@ -93,7 +93,7 @@ class Facts:
             else:
                 line = FactLine(self._line, len(said), *self._fact(text.rstrip(_BLANKS), said))
             if line.fact is not None and not self.as_recorded:
-                check_said(line.fact)
+                refuse_wishes_without_effect(line.fact)
             return line
         except (ValidationError, ValueError) as error:
             problem = describe_error(error) if isinstance(error, ValidationError) else str(error)

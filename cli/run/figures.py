@@ -7,7 +7,7 @@ from ...sim.measure.figures import DeviceFigures
 from ...sim.measure.measure import Measure
 from ...sim.measure.place_measure import NodeClass, PlaceMeasure
 from ...sim.measure.queue_figures import QueueFigures
-from ...sim.report.wording import gpus, hours, hours_number, short, unit_hours
+from ...sim.report.wording import gpus, hours, hours_number, percent, short, unit_hours
 from ..impact.impact_output import devices_json
 from ..shared.output import Format, counted, say, say_json
 from ..shared.tables import table
@@ -152,12 +152,8 @@ def place_class_row(measure: PlaceMeasure, of_class: NodeClass, nodes: int) -> t
         f"{nodes:,}",
         hours(figures.used),
         hours(figures.existed),
-        _percent(figures.used, figures.existed),
+        percent(figures.used, figures.existed),
         hours(figures.stranded),
-        _percent(figures.stranded, figures.existed - figures.used),
+        percent(figures.stranded, figures.existed - figures.used),
         gpus(figures.most_stranded),
     )
-
-
-def _percent(part: int, whole: int) -> str:
-    return f"{part * 1000 // whole / 10:.1f}%" if whole > 0 else "-"

@@ -66,7 +66,7 @@ def _line(core: Core, group: WaitingGroup) -> str:
 def _told(group: WaitingGroup, first: "Standing | None") -> str:
     """Why the workloads of a group never ran; `first` is where the first one stands."""
     if group.never:
-        more = len(group.never) - 1
+        more = len({each.flavor for each in group.never} - {"", group.never[0].flavor})
         return never_told(group.never[0]) + (f"; {counted(more, 'more flavor')} will not do either" if more else "")
     if first is None:
         return ""

@@ -2,25 +2,19 @@
 
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from ..shared.journals import new_journal
 from ..shared.options import PLACE, force, pod_asking, policy_file, with_format
-from ..shared.output import GOOD, INVALID, Format, complain, counted, refuse, say, say_json
+from ..shared.output import GOOD, INVALID, Format, counted, refuse, say, say_json
 from ..shared.policies import checked_policy
 from ..shared.progress import progress
-from ..shared.reading import file_name
 from ..shared.report import check_report, write_report
 from ..speed.garbage import seldom_collecting
 from .recording import Signer, Wanted, acting, check_acting, keep, sink_of, tell_last, told_at_an_early_end, with_checkpoints
-
-if TYPE_CHECKING:
-    from ...engine.facts import NodeAdded
-    from ...engine.policy_graph import PolicyGraph
-    from ...sim.drive.driver import OnEvict
-    from ...sim.drive.job import Job, JobSource
+from .simulation_inputs import check_trace, jobs_of, nodes_of, on_evict_of
 
 
 @click.command()
@@ -59,7 +53,7 @@ def simulate(
 ) -> int:
     """Play jobs in virtual time: a job ends its duration after its admission."""
     with progress("starting", None):
-        from ...adapters.traces import READERS, form_of
+        from ...adapters.traces import form_of
         from ...journal.temporary import temporary_journal
         from ...sim.drive.player import EndlessError, Player
         from ...sim.drive.policy import Policy
@@ -76,10 +70,8 @@ def simulate(
 
     if seed is not None:
         refuse("nothing in a simulation is random, so a seed would change nothing; leave --seed out")
-    if on_evict not in ("restart", "resume"):
-        refuse(f"--on-evict is restart or resume, not `{on_evict}`")
-    if trace is not None and trace not in READERS:
-        refuse(f"--trace is one of {', '.join(sorted(READERS))}, not `{trace}`")
+    evicted = on_evict_of(on_evict)
+    check_trace(trace)
     check_acting(by, note, journal)
     judge = pod_asking("--stranded-for", stranded_for) if stranded_for is not None else None
     active = Policy.of(checked_policy(policy, form), by, note)
@@ -88,12 +80,10 @@ def simulate(
     wanted = Wanted(**signing)
     signer = Signer.of(wanted, journal)
     with progress("reading jobs", None):
-        jobs, source = _jobs(workloads, trace)
-        there = _nodes(nodes, active.graph) if nodes is not None else []
-    _tell_of_no_flavor(active.graph, there)
+        jobs, source = jobs_of(workloads, trace)
+    there = nodes_of(nodes, active.graph) if nodes is not None else []
     tell_without_place(active.graph, machines_of(there))
     check_report(report, (policy, workloads, *filter(None, (nodes,)), journal, wanted.key), force=force)
-    evicted: OnEvict = "resume" if on_evict == "resume" else "restart"
     record = RunRecord(evicted) if report is not None else None
     with told_at_an_early_end(journal), ExitStack() as stack:
         stack.enter_context(seldom_collecting())
@@ -133,43 +123,3 @@ def simulate(
         settings = RunSettings(evicted, source, trace or form_of(Path(workloads)))
         write_report(report, report_page(active, measure, record, longest, settings, stood), form, force=force)
     return GOOD
-
-
-def _nodes(path: str, graph: "PolicyGraph") -> "list[NodeAdded]":
-    from ...adapters.node_rows import read_nodes
-    from ...sim.drive.job import InputError
-
-    try:
-        return read_nodes(Path(path), graph)
-    except InputError as error:
-        refuse(str(error))
-    except OSError as error:
-        refuse(f"`{path}` cannot be read: {error.strerror}; check the name and your rights")
-
-
-def _tell_of_no_flavor(graph: "PolicyGraph", nodes: "list[NodeAdded]") -> None:
-    """Say how many nodes serve nobody, with the first of them: a label or a column of theirs may be misspelled."""
-    from ...engine.intake.capacity import flavors_of_node
-    from ...sim.report.wording import names
-
-    idle = [node.node for node in nodes if not flavors_of_node(graph, node.labels)]
-    if idle:
-        said = f"{len(idle):,} of {counted(len(nodes), 'node')} {'is' if len(idle) == 1 else 'are'} of no flavor and will serve nobody"
-        complain(f"gpol: {said}: {names(idle)}; where they should serve one, give them the labels of its `from nodes where`")
-
-
-def _jobs(path: str, trace: str | None) -> "tuple[list[Job], JobSource]":
-    from ...adapters.traces import read_source
-    from ...engine.event_parts import MOST_NAME
-    from ...sim.drive.job import InputError
-
-    try:
-        jobs, source = read_source(Path(path), trace)
-    except InputError as error:
-        refuse(str(error))
-    except OSError as error:
-        refuse(f"`{path}` cannot be read: {error.strerror}; check the name and your rights")
-    name = file_name(path)
-    if len(name) > MOST_NAME:
-        refuse(f"`{path}`: the name of the file has {len(name)} characters, and at most {MOST_NAME} are recorded; rename it")
-    return jobs, source._replace(name=name)

@@ -2,7 +2,8 @@
 
 import os
 import sys
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -54,6 +55,25 @@ def checked_policy(path: str, form: Format) -> "Checked":
     if checked.graph is None:
         refuse(f"`{path}` is a profile; give a policy that uses it")
     return checked
+
+
+def names_apart(paths: Sequence[str]) -> list[str]:
+    """What to call the policies of several files: by the file's name, those of files with the same name by their paths."""
+    names = [file_name(path) for path in paths]
+    files = Counter(names)
+    return [path if files[name] > 1 else name for path, name in zip(paths, names, strict=True)]
+
+
+def refuse_twins(names: Sequence[str], digests: Sequence[str]) -> None:
+    """End the command where two policies mean the same, as `4` and `4000m` do: it would play one history twice."""
+    first: dict[str, str] = {}
+    for name, digest in zip(names, digests, strict=True):
+        other = first.get(digest)
+        if other == name:
+            refuse(f"`{other}` is given twice; give it once")
+        if other is not None:
+            refuse(f"`{other}` and `{name}` are the same policy; leave one of them out")
+        first[digest] = name
 
 
 def use_color() -> bool:

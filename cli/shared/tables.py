@@ -9,8 +9,11 @@ _WIDEST = 100_000
 """Columns of a table on no terminal: as many as it needs."""
 
 
-def table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]], form: Format) -> None:
-    """Print a table: with rich for people, tab-separated in plain. Nothing is ever cut off."""
+def table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]], form: Format, *, groups: bool = False) -> None:
+    """Print a table: with rich for people, tab-separated in plain. Nothing is ever cut off.
+
+    With `groups`, people see a line between rows that begin with another cell than the row before.
+    """
     lines = [[shown(cell) for cell in row] for row in rows]
     if form is Format.plain:
         for line in (header, *lines):
@@ -22,8 +25,8 @@ def table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]], form
     drawn = Table(title=title, title_justify="left", header_style="bold")
     for number, column in enumerate(header):
         drawn.add_column(column, justify="left" if number == 0 else "right", no_wrap=True)
-    for line in lines:
-        drawn.add_row(*line)
+    for number, line in enumerate(lines, start=1):
+        drawn.add_row(*line, end_section=groups and number < len(lines) and lines[number][0] != line[0])
     width = Console(width=_WIDEST, markup=False, emoji=False).measure(drawn).maximum
     if sys.stdout.isatty() and width > Console().width:
         _blocks(title, header, lines)

@@ -26,6 +26,20 @@ def core_for_command(events: int = 0, by: str | None = None) -> "Core":
     return _core(by, tell, events >= FEW)
 
 
+def cores_for_command(events: int) -> "Callable[[], Core]":
+    """What makes such cores one after the other, each for so many events: what is missing is said once for all of them."""
+    from ...compiled.fast_core import FEW
+
+    told: set[str] = set()
+
+    def tell_once(missing: str) -> None:
+        if missing not in told:
+            told.add(missing)
+            tell(missing)
+
+    return lambda: _core(None, tell_once, events >= FEW)
+
+
 def are_coming(events: int, by: str | None) -> bool:
     """Whether the core for a history of so many events waits for kernels that are to be compiled; it takes them while it decides."""
     from ...compiled.fast_core import COMPILING, kernels_for

@@ -25,12 +25,13 @@ MOST_TURNS_IN_CYCLES = 100
 class EndlessError(RuntimeError):
     """A livelock: a policy under which workloads evict each other in turns without end. The message names workloads and rules.
 
-    `evictions` has the last eviction of each pair of victim and beneficiary.
+    `evictions` has the last eviction of each pair of victim and beneficiary, `remedy` what would end them: it is in the message, too.
     """
 
-    def __init__(self, message: str, evictions: tuple[WorkloadEvicted, ...] = ()) -> None:
+    def __init__(self, message: str, evictions: tuple[WorkloadEvicted, ...] = (), remedy: str = "") -> None:
         super().__init__(message)
         self.evictions = evictions
+        self.remedy = remedy
 
 
 class OvertakenError(FactError):
@@ -169,15 +170,17 @@ class Player:
                 if self._turns[decision.workload] > most:
                     self._endless = decision
 
-    def _taking_turns(self, decision: WorkloadEvicted) -> tuple[str, tuple[WorkloadEvicted, ...]]:
-        """The livelock: a message, and the repeated evictions in order of the victim's name."""
+    def _taking_turns(self, decision: WorkloadEvicted) -> tuple[str, tuple[WorkloadEvicted, ...], str]:
+        """The livelock: a message, the repeated evictions in order of the victim's name, and the remedy."""
         evictions = tuple(self._last[pair] for pair in sorted(self._last, key=lambda pair: (pair[0], pair[1] or "")))
         more = [f"`{other.workload}` for `{other.beneficiary}`{_by(other)}" for other in evictions if other is not decision]
         told = f"; {len(more)} more take turns with it: {', '.join(more[:3])}" if more else ""
+        remedy = _remedy(self.core, evictions)
         return (
             f"time alone evicted `{decision.workload}` more than {self._turns[decision.workload] - 1:,} times, now for "
-            f"`{decision.beneficiary}`{_by(decision)}{told}: the policy lets workloads take turns; {_remedy(self.core, evictions)}",
+            f"`{decision.beneficiary}`{_by(decision)}{told}: the policy lets workloads take turns; {remedy}",
             evictions,
+            remedy,
         )
 
     def flush(self) -> None:

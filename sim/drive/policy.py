@@ -18,6 +18,11 @@ class Policy:
     by: str = ""
     note: str = ""
 
+    @property
+    def profile(self) -> str:
+        """The name of the profile that the policy uses; empty where it uses none."""
+        return self.profiles[0][0] if self.profiles else ""
+
     @classmethod
     def of(cls, checked: Checked, by: str = "", note: str = "") -> "Policy":
         """The policy of a file that was checked without errors."""

@@ -65,6 +65,20 @@ class StepAreas:
         """The last moment that was reached."""
         return self._time
 
+    def averages_until(self, until: int, width: int) -> Values:
+        """Amounts by [step, metric, name] in steps of `width`, a multiple of its own, up to a moment that is not before its end.
+
+        So several can be drawn on one axis. After its end there is nothing.
+        """
+        assert self.start is not None
+        steps, factor = max(1, -(-(until - self.start) // width)), width // self.width
+        merged = np.add.reduceat(self.areas, range(0, MAX_STEPS, factor))
+        areas = np.zeros((steps, *merged.shape[1:]))
+        areas[: len(merged)] = merged[:steps]
+        lengths = np.full(steps, width, dtype=np.float64)
+        lengths[-1] = max(1, until - self.start - (steps - 1) * width)
+        return np.asarray(areas / lengths[:, None, None])
+
     def averages(self) -> tuple[list[int], Values]:
         """The start of each step that lasted (microseconds), and amounts by [step, metric, name], for charts."""
         assert self.start is not None

@@ -1,5 +1,6 @@
 """What the page of a run needs of its events: lines of charts, what evictions cost, and who waited longest, and why."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from heapq import heappush, heappushpop
 
@@ -36,12 +37,16 @@ class LongWait:
 
 
 class RunRecord:
-    """Takes every batch of a run in order. `lost` is GPU-time that evictions made vain, by queue: thousandths of a GPU times microseconds."""
+    """Takes every batch of a run in order. `lost` is GPU-time that evictions made vain, by queue: thousandths of a GPU times microseconds.
 
-    def __init__(self, on_evict: OnEvict) -> None:
+    `over` is told of each workload that is over, and at the end of all others.
+    """
+
+    def __init__(self, on_evict: OnEvict, over: Callable[[Fate], None] | None = None) -> None:
         self.series = Series()
         self.lost: dict[str, int] = {}
         self._fates = Fates(on_evict)
+        self._over = over
         self._seq = 0
         self._longest: list[_Entry] = []
 
@@ -54,16 +59,22 @@ class RunRecord:
 
     def finish(self, journal: Journal) -> tuple[LongWait, ...]:
         """Who waited longest, the longest first; `journal` has the events, and tells why they waited."""
-        self._fates.rest()
-        self._collect()
+        self.rest()
         fates = [entry.fate for entry in sorted(self._longest, key=lambda entry: entry.rank, reverse=True)]
         found = standings_at(journal, {(fate.longest_from, fate.submission[0]) for fate in fates})
         return tuple(LongWait(fate, found.get((fate.longest_from, fate.submission[0]))) for fate in fates)
+
+    def rest(self) -> None:
+        """The history ends here: count those that are not over, too."""
+        self._fates.rest()
+        self._collect()
 
     def _collect(self) -> None:
         """Count those that are over, and let them go, but for the longest waits."""
         for fate in self._fates.over.values():
             self.lost[fate.queue] = self.lost.get(fate.queue, 0) + fate.lost
+            if self._over is not None:
+                self._over(fate)
             if fate.longest <= 0:
                 continue
             if len(self._longest) < MOST_WAITERS:

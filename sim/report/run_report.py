@@ -23,7 +23,7 @@ from .impact_wording import RULES
 from .page import date, document, source, table
 from .place_sections import nodes_section
 from .run_record import LongWait, RunRecord, RunSettings
-from .wording import amount, by, gpus, hours, limit_told, short, unit_hours
+from .wording import amount, by, gpus, hours, limit_told, percent, short, unit_hours
 
 _TITLES = {
     "used": "GPUs in use, by queue",
@@ -104,18 +104,14 @@ def _tiles(measure: Measure, record: RunRecord) -> str:
         (f"{waiting:,}", "still waiting"),
         (f"{total(lambda each: each.rejected):,}", "rejected"),
         (hours(used), "GPU-hours"),
-        (_share(used, existed), "utilisation of GPUs"),
-        (_share(total(lambda each: each.borrowed_area), used), "of GPU-hours borrowed"),
+        (percent(used, existed), "utilisation of GPUs"),
+        (percent(total(lambda each: each.borrowed_area), used), "of GPU-hours borrowed"),
         (f"{record.series.eviction_count:,}", "evictions"),
         (hours(sum(record.lost.values())), "GPU-hours lost to evictions"),
         (short(total(lambda each: each.wait_total) // waits) if waits else "-", "mean wait"),
         (short(max((each.wait_most for each in queues), default=0)) if waits else "-", "longest wait"),
     ]
     return "<div class='tiles'>" + "".join(f"<div class='tile'><b>{value}</b><span>{what}</span></div>" for value, what in tiles) + "</div>"
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{part * 1000 // whole / 10:.1f}%" if whole else "-"
 
 
 _HEADER = (
@@ -145,7 +141,7 @@ def _row(figures: QueueFigures, total: int, lost: int, style: str) -> tuple[str,
         gpus(figures.owned),
         *(f"{count:,}" for count in counts),
         hours(figures.used_area),
-        _share(figures.used_area, total),
+        percent(figures.used_area, total),
         *(hours(area) for area in (figures.borrowed_area, figures.lent_area, lost)),
         *(short(us) if figures.waits else "-" for us in waits),
     )
@@ -232,7 +228,7 @@ def _flavors(measure: Measure, series: Series) -> str:
                 amount(measure.capacity.get(slot, 0), resource),
                 unit_hours(used, resource),
                 unit_hours(existed, resource),
-                _share(used, existed),
+                percent(used, existed),
             )
         )
     return table(header, rows)

@@ -85,7 +85,10 @@ tip.style.left=share<.5?'calc('+100*share+'% + 8px)':'auto';tip.style.right=shar
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart: `lines` are the style, the name and the values of each area, from below; `limit` is drawn as a dashed line."""
+    """A chart: `lines` are the style, the name and the values of each area, from below; `limit` is drawn as a dashed line.
+
+    `most` is the greatest value of all charts that share a scale; without it the chart has a scale of its own.
+    """
 
     key: str
     title: str
@@ -93,6 +96,12 @@ class Chart:
     limit: Values | None = None
     limit_name: str = ""
     small: bool = False
+    most: float = 0.0
+
+    def greatest(self) -> float:
+        """Its own greatest value."""
+        total = sum((values for _, _, values in self.lines), np.zeros(1))
+        return max(float(total.max()), float(self.limit.max()) if self.limit is not None else 0.0)
 
 
 def styles_of(names: Sequence[str], weights: Values) -> dict[str, str]:
@@ -158,9 +167,7 @@ def _rounded(values: Values) -> list[float]:
 
 
 def _figure(chart: Chart, moments: Sequence[int], end: int) -> str:
-    heights = [values for _, _, values in chart.lines]
-    total = sum(heights, np.zeros(len(moments)))
-    most = _nice(max([float(total.max()), *([float(chart.limit.max())] if chart.limit is not None else [])]))
+    most = _nice(chart.most or chart.greatest())
     xs = [*(round(_WIDTH * (moment - moments[0]) / (end - moments[0])) for moment in moments), _WIDTH]
     paths, below = [], np.zeros(len(moments))
     for style, name, values in chart.lines:

@@ -47,6 +47,11 @@ def hours_number(area: int) -> float:
     return round(area / (1000 * HOUR_US), 6) + 0.0  # no -0.0
 
 
+def percent(part: int, whole: int) -> str:
+    """A part of a whole in percent with one digit, rounded down; `-` of nothing."""
+    return f"{part * 1000 // whole / 10:.1f}%" if whole > 0 else "-"
+
+
 def unit_hours(area: int, resource: str) -> str:
     """An amount in smallest units times microseconds, as hours of its unit: GPU, CPU, GiB, or the resource itself."""
     if resource == "memory":

@@ -17,6 +17,18 @@ PROTECTED = (
 )
 """The same two queues; for ten minutes nobody who runs is evicted."""
 
+IN_CYCLES = """policy "in cycles" { use kueue.classical }
+flavor a100 { gpu as owned }
+cohort all {
+  queue owner {
+    owns 8 gpu
+    reclaims from anyone
+  }
+  queue guest { owns nothing }
+}
+"""
+"""The same two queues, decided in cycles."""
+
 TURNS = """policy "turns" {
   preempt by turn, reclaim-owned, fair-share, make-room
 }

@@ -153,7 +153,7 @@ def test_nodes_and_who_stands_there(gpol: Gpol, placed: str) -> None:
         "place\tflavors\tused of what exists\ttakes\twho stands there",
         "r1/n1\th100\t5 of 8 gpu\tall\ta",
         "r1/n2\th100\t0 of 8 gpu\ttaint spot=true:NoSchedule\t-",
-        "r2/n3\th100\t0 of 8 gpu\tnobody new\t-",
+        "r2/n3\th100\t0 of 8 gpu\tno new pods\t-",
         "r2/n4\th100\t4 of 8 gpu\tall\tb (2)",
         "flavor\tlevel\tpods that fit\twhere",
         "h100\track\t4\tr2",

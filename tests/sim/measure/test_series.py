@@ -39,6 +39,18 @@ def test_areas_before_a_doubling(policy: Make, job: MakeJob, simulated: Run) -> 
     assert not series.queues.areas[:, USED, 1].any()
 
 
+def test_several_on_one_axis(policy: Make, job: MakeJob, simulated: Run) -> None:
+    """In steps four times as wide, up to a later moment: averages over each, the last one over what is left of it."""
+    used = policy()
+    series, _ = _taken(used, simulated(used, [job("g", "guest", "0s", "5s"), job("o", "owner", "6s", "2500ms", "2")]))
+    guest, owner = (series.queues.names.index(name) for name in ("guest", "owner"))
+    averages = series.queues.averages_until(10 * SECOND, 4 * SECOND)[:, USED]
+
+    assert averages.shape == (3, 2)
+    assert averages[:, guest].tolist() == [8000.0, 8000 * 1 / 4, 0.0]
+    assert averages[:, owner].tolist() == [0.0, 2000 * 2 / 4, 2000 * 0.5 / 2]
+
+
 def test_areas_across_a_doubling(policy: Make, job: MakeJob, simulated: Run) -> None:
     """When the steps run out at 1,024 s they become 2 s wide; what was counted before is kept, to the microsecond."""
     used = policy()

@@ -1,0 +1,1 @@
+"""The command compare: several policies on the same jobs."""

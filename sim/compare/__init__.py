@@ -1,0 +1,1 @@
+"""One history under several policies, side by side."""
