@@ -37,7 +37,7 @@ TEXTS = ("queue", "namespace", "user", "group", "kind", "priority")
 PLACES = ("within", "near", "anywhere", "slices")
 """Columns that say where pods are to stand."""
 
-OPTIONAL = (*TEXTS, "pods", *RESOURCES, "flavors", *PLACES)
+OPTIONAL = (*TEXTS, "pods", "minimum", *RESOURCES, "flavors", *PLACES)
 PREFIXES = ("resource:", "label:")
 
 _FIELDS = {"kind": "workload_kind"}
@@ -150,7 +150,8 @@ def read_csv(file: Input) -> Iterator[Located]:
             raise row.wrong("submitted", problem, "use one of the two")
         duration = _duration(row)
         pods = _count(row, "pods") if row.cells.get("pods") else 1
-        pod_set = _pod_set(row, pods, _requests(row), tuple(row.cells.get("flavors", "").split()), _wish(row))
+        least = _count(row, "minimum") if row.cells.get("minimum") else None
+        pod_set = _pod_set(row, pods, _requests(row), tuple(row.cells.get("flavors", "").split()), _wish(row), least)
         texts = {_FIELDS.get(column, column): row.cells[column] for column in TEXTS if row.cells.get(column)}
         labels = {column.removeprefix("label:"): cell for column, cell in row.cells.items() if column.startswith("label:") and cell}
         fields: dict[str, object] = {
@@ -310,9 +311,20 @@ def _json_duration(file: str, line: int, value: object) -> int:
 # --- shared ---------------------------------------------------------------------------------------------------------
 
 
-def _pod_set(row: Row, count: int, requests: tuple[tuple[str, int], ...], flavors: tuple[str, ...], wish: PlaceCells = NOWHERE) -> PodSet:
+def _pod_set(
+    row: Row,
+    count: int,
+    requests: tuple[tuple[str, int], ...],
+    flavors: tuple[str, ...],
+    wish: PlaceCells = NOWHERE,
+    least: int | None = None,
+) -> PodSet:
+    if least is not None and least > count:
+        raise row.wrong("minimum", f"at least {least} of {count} pods", f"write at most {count}")
+    if least is not None and wish[3]:
+        raise row.wrong("minimum", "pods in slices come and go in whole slices", "leave out the minimum, or the slices")
     try:
-        return _shared_pod_set(count, requests, flavors, wish)
+        return _shared_pod_set(count, requests, flavors, wish, least)
     except ValidationError as error:
         place, problem, remedy = cell_told(error)
         column = next((column for column in ("flavors", "within", "near", "slices") if column in place), "")
@@ -320,11 +332,15 @@ def _pod_set(row: Row, count: int, requests: tuple[tuple[str, int], ...], flavor
 
 
 @lru_cache(maxsize=4096)
-def _shared_pod_set(count: int, requests: tuple[tuple[str, int], ...], flavors: tuple[str, ...], wish: PlaceCells) -> PodSet:
+def _shared_pod_set(
+    count: int, requests: tuple[tuple[str, int], ...], flavors: tuple[str, ...], wish: PlaceCells, least: int | None
+) -> PodSet:
     """Equal pod sets are one object: a trace has few kinds of them."""
     within, near, anywhere, slices = wish
     parts = tuple(Slice(level=level, size=size) for level, size in slices)
-    return PodSet(count=count, requests=dict(requests), flavors=flavors, within=within, near=near, anywhere=anywhere, slices=parts)
+    return PodSet(
+        count=count, requests=dict(requests), flavors=flavors, within=within, near=near, anywhere=anywhere, slices=parts, minimum=least
+    )
 
 
 def _submission(row: Row, fields: dict[str, object], columns: dict[str, str]) -> WorkloadSubmitted:

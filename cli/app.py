@@ -30,7 +30,9 @@ COMMANDS = {
     "import": "transfer.import_:import_",
     "serve": "serve.serve:serve",
     "schema": "transfer.published_schemas:schema",
-    "kueue": "transfer.kueue_decide:kueue",
+    "kai": "decide.kai_decide:kai",
+    "kueue": "decide.kueue_decide:kueue",
+    "volcano": "decide.volcano_decide:volcano",
 }
 """Each command or group of commands: its module, and what it is called there."""
 

@@ -37,6 +37,9 @@ MEANING: dict[str, str] = {
     "GP041": "a quota on what a queue does not serve",
     "GP042": "a local queue without a namespace",
     "GP043": "levels of a topology that do not fit",
+    "GP044": "a choice that deciding by passes needs",
+    "GP045": "half of what belongs together",
+    "GP046": "words that no core decides together",
 }
 
 WARNINGS: dict[str, str] = {
@@ -56,6 +59,7 @@ WARNINGS: dict[str, str] = {
     "GP063": "a test that expects nothing",
     "GP064": "names that look alike",
     "GP065": "statement about places without effect",
+    "GP066": "a later tier of votes that spares nobody",
 }
 
 CODES: dict[str, str] = {**SYNTAX, **MEANING, **WARNINGS}

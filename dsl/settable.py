@@ -107,6 +107,10 @@ def _place(place: tree.CohortItem | tree.QueueItem, sole: Mapping[str, str]) -> 
                     yield (*start, "keeps" if limit == "all-but" else verb, flavor, resource.text), number
             case tree.Weight(number):
                 yield (*start, "weight"), number
+            case tree.ResourceWeight(number, resource):
+                yield (*start, "weight", resource.text), number
+            case tree.QueuePriority(number):
+                yield (*start, "priority"), number
             case tree.CohortItem() | tree.QueueItem():
                 yield from _place(part, sole)
 

@@ -5,7 +5,7 @@ names this interface alone.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from .event_parts import PodSet
 from .events import AnyDecision, AnyEvent
@@ -120,6 +120,10 @@ class Probe(Protocol):
 
     def nominate(self, workload: str) -> Nomination:
         """What would be done for a waiting workload, were it the next."""
+
+    def next_cycle(self, workload: str) -> Literal["fits", "evicts", "waits"]:
+        """What the next cycle does for a waiting workload, where the policy decides by passes: admits it, promises it room that others
+        leave, or nothing."""
 
     def may_evict(self, workload: str, victim: str, policy: str) -> bool:
         """Whether a queue's policy (`lower`, `lower-or-newer`, `any`, `nothing`) lets a waiting workload evict a running one."""

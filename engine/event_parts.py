@@ -140,8 +140,10 @@ class PlacedPods(Part):
 class PodSet(Part):
     """`count` equal pods of a workload, each asking for `requests`; `flavors` names those that will do (none: any).
 
-    With `min_count` fewer pods will do as well. `node_selector` and `affinity` (alternatives, each a conjunction) choose among
-    flavors by the labels these declare; `tolerations` let taints pass. Pod sets of one `group` get their flavors together.
+    With `min_count` fewer pods will do as well, once and for all. With a `minimum` the pod set is elastic: at least so many pods start and
+    run together, and the others are surplus, which comes and goes while the workload runs. `node_selector` and `affinity` (alternatives,
+    each a conjunction) choose among flavors by the labels these declare; `tolerations` let taints pass. Pod sets of one `group` get their
+    flavors together.
 
     Its pods get places, on a flavor with a topology: all `within` one domain of a level; or `near` one another, as low as it can be from
     that level up; or `anywhere`. `slices` are from the widest level down, each a part of the one before. Of a `group` with places one pod
@@ -161,6 +163,7 @@ class PodSet(Part):
     near: Annotated[str, Field(max_length=MOST_NAME)] = later("")
     anywhere: StrictBool = later(False)
     slices: Annotated[tuple[Slice, ...], Field(max_length=16)] = later(())
+    minimum: Annotated[int, Field(ge=1, strict=True)] | None = later(None)
 
     @property
     def asks_for_places(self) -> bool:
@@ -180,6 +183,17 @@ class PodSet(Part):
     def _no_more_than_all(self) -> "PodSet":
         if self.min_count is not None and self.min_count > self.count:
             raise ValueError(f"min_count {self.min_count} is above the count, {self.count}")
+        return self
+
+    @model_validator(mode="after")
+    def _at_least_some(self) -> "PodSet":
+        if self.minimum is None:
+            return self
+        if self.minimum > self.count:
+            raise ValueError(f"minimum {self.minimum} is above the count, {self.count}")
+        for said, what in ((self.min_count is not None, "min_count"), (self.group, "group"), (self.slices, "slices")):
+            if said:
+                raise ValueError(f"minimum and {what} do not go together; leave one of the two out")
         return self
 
     @model_validator(mode="after")
@@ -306,6 +320,24 @@ class Assignment(Part):
     delayed: bool = later(False)
 
 
+class PodSetChange(Part):
+    """Pods of a pod set that a running workload gets or gives up, and where these stand, if anywhere, in order of the domains."""
+
+    pod_set: str
+    added: int = later(0)
+    taken: int = later(0)
+    places: tuple[PlacedPods, ...] = later(())
+
+
+class MovedPods(Part):
+    """Pods of a pod set that go from one place to another."""
+
+    pod_set: str
+    pods: int
+    from_place: tuple[StrictStr, ...]
+    to_place: tuple[StrictStr, ...]
+
+
 class Placement(Part):
     """What an outside system gave a pod set: pods, the flavor of each resource, all that is charged by resource, and places.
 
@@ -342,10 +374,16 @@ CheckState = Literal["Pending", "Ready", "Retry", "Rejected"]
 
 Checks = Annotated[dict[NameText, CheckState], BeforeValidator(sort_keys), Field(max_length=64)]
 
-EvictionKind = Literal["in-queue", "reclaim", "other", "operator", "fair-sharing", "reclaim-while-borrowing", "stopped", "node-lost"]
+EvictionKind = Literal[
+    "in-queue", "reclaim", "other", "operator", "fair-sharing", "reclaim-while-borrowing", "stopped", "node-lost", "consolidation",
+    "broken-gang", "balance",
+]  # fmt: skip
 """Why a workload is evicted: for another one of its queue, so that owned quota goes back, by a rule without a condition on ownership,
-because an operator says so, so that shares even out, for one that borrows itself, because its queue is drained, or because it has lost a
-node on which pods of it stood."""
+because an operator says so, so that shares even out, for one that borrows itself, because its queue is drained, because it has lost a
+node on which pods of it stood, so that it starts again on other nodes, because it ran with fewer pods than it needs,
+or because others come first when all are placed anew."""
 
-DeferralOutcome = Literal["no fit", "no candidates", "overtaken", "overlapping", "preempting", "deferred", "turned away"]
+DeferralOutcome = Literal[
+    "no fit", "no candidates", "overtaken", "overlapping", "preempting", "deferred", "turned away", "no room", "let in",
+]  # fmt: skip
 """What came of the head of a queue that was not admitted in a cycle; `WorkloadDeferred` says what each of them means."""

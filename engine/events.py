@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, TypeAdapter
 
-from .event_parts import Assignment, Charge, DeferralOutcome, EvictionKind, FlavorAttempt, Tried, later
+from .event_parts import Assignment, Charge, DeferralOutcome, EvictionKind, FlavorAttempt, MovedPods, PodSetChange, Tried, later
 from .facts import Event, Fact
 from .outcome.grounds import Why
 
@@ -44,15 +44,15 @@ class WorkloadAdmitted(Decision):
 class WorkloadEvicted(Decision):
     """A running workload stops and waits again.
 
-    `beneficiary` is the workload for which it has to go: the same decision admits it or, in a policy that decides in cycles, a
-    later one may (none: an operator's wish, `by`, its queue is drained, or it has lost a node). `priority` is the one that counts in its
-    queue.
+    `beneficiary` is the workload for which it has to go: the same decision admits it or, in a policy that decides in cycles, a later one
+    may (none: an operator's wish, `by`, its queue is drained, it has lost a node, or it ran with fewer pods than it needs).
+    `priority` is the one that counts in its queue.
     """
 
     kind: Literal["WorkloadEvicted"] = "WorkloadEvicted"
     queue: str
     priority: int
-    reason: Literal["Preempted", "Drained", "EvictedByOperator", "NodeLost"]
+    reason: Literal["Preempted", "Drained", "EvictedByOperator", "NodeLost", "GangBroken"]
     beneficiary: str | None
     preemption: EvictionKind
     by: str = later("")
@@ -70,6 +70,43 @@ class WorkloadPlaced(Decision):
     kind: Literal["WorkloadPlaced"] = "WorkloadPlaced"
     queue: str
     reason: Literal["NodeLost", "NodesProvided"]
+    assignments: tuple[Assignment, ...]
+    why: Why
+
+
+class WorkloadResized(Decision):
+    """A running workload has more pods from now, as there is room for some of its surplus; or fewer, as some of that goes for a workload
+    that the same fact admits, the `beneficiary`, by a rule for evictions of the kind `preemption`.
+
+    `changes` are the pods that it gets or gives up, by pod set; `assignments` and `usage` are all that it has and is charged from now,
+    `borrowed` is how much of what is added its queue borrows.
+    """
+
+    kind: Literal["WorkloadResized"] = "WorkloadResized"
+    queue: str
+    priority: int
+    reason: Literal["RoomForMore", "Preempted"]
+    beneficiary: str | None = later(None)
+    preemption: EvictionKind | None = later(None)
+    changes: tuple[PodSetChange, ...]
+    assignments: tuple[Assignment, ...]
+    usage: tuple[Charge, ...]
+    borrowed: tuple[Charge, ...] = later(())
+    why: Why
+
+
+class WorkloadMoved(Decision):
+    """Pods of a running workload go to other places, so that a workload has room, the `beneficiary`; nobody is evicted for that.
+
+    `moves` are the pods that go; `assignments` are all that it has from now. It keeps its flavors and all that it is charged.
+    """
+
+    kind: Literal["WorkloadMoved"] = "WorkloadMoved"
+    queue: str
+    priority: int
+    reason: Literal["Consolidated"]
+    beneficiary: str
+    moves: tuple[MovedPods, ...]
     assignments: tuple[Assignment, ...]
     why: Why
 
@@ -107,7 +144,8 @@ class WorkloadDeferred(Decision):
     It is looked at again in the next cycle (`waits` "next"), or when its tree's capacity may have changed ("parked").
     `outcome` says what came of it: nothing serves it (`no fit`), nobody can be evicted for it, or not enough (`no candidates`), another one
     took the room (`overtaken`) or its victims (`overlapping`), it waits for its own `victims` (`preempting`) or for those of others
-    (`deferred`), or it may not run at all (`turned away`). `preempting`: it has evicted others, and stays the head until it is admitted
+    (`deferred`), or it may not run at all (`turned away`). In passes: no pass found room (`no room`), or none yet for one that was let in
+    (`let in`). `preempting`: it has evicted others, and stays the head until it is admitted
     or parked. `alike`: others that ask for the same are parked with it, unseen. `tried` is where its search for flavors goes on,
     `attempts` are the flavors that were looked at.
     """
@@ -125,7 +163,16 @@ class WorkloadDeferred(Decision):
     why: Why
 
 
-AnyDecision = WorkloadAdmitted | WorkloadEvicted | WorkloadPlaced | WorkloadReplaced | WorkloadRejected | WorkloadDeferred
+AnyDecision = (
+    WorkloadAdmitted
+    | WorkloadEvicted
+    | WorkloadPlaced
+    | WorkloadMoved
+    | WorkloadResized
+    | WorkloadReplaced
+    | WorkloadRejected
+    | WorkloadDeferred
+)
 AnyEvent = Fact | AnyDecision
 
 EVENT: TypeAdapter[AnyEvent] = TypeAdapter(Annotated[AnyEvent, Field(discriminator="kind")])

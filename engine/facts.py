@@ -159,6 +159,15 @@ class WorkloadSubmitted(Event):
         return self
 
     @model_validator(mode="after")
+    def _elastic_alone(self) -> "WorkloadSubmitted":
+        if any(pod_set.minimum is not None for pod_set in self.pod_sets):
+            if self.replaces is not None:
+                raise ValueError("it replaces another workload, and a pod set has a minimum; leave one of the two out")
+            if any(pod_set.min_count is not None for pod_set in self.pod_sets):
+                raise ValueError("one pod set has a minimum, another one a min_count; use one of the two")
+        return self
+
+    @model_validator(mode="after")
     def _sums_up(self) -> "WorkloadSubmitted":
         names = [pod_set.name for pod_set in self.pod_sets]
         if len(set(names)) != len(names):

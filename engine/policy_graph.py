@@ -4,14 +4,16 @@
 is the implicit root cohort `cluster`; what exists and nobody owns belongs to it. Every top-level cohort and queue hangs below it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from .guard import Expr, Field, fields
 from .nodes.conditions import Requirement, Taint, Toleration
+from .policy.doors import Condition, Doors
+from .policy.pass_settings import PassSearch, QueueTerms
 from .policy_settings import LATER, OrderKey, Settings, later
 
 ROOT = "cluster"
@@ -85,12 +87,16 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class PriorityClass:
-    """A named priority; a workload whose class is never evicted is no victim of any rule."""
+    """A named priority; a workload whose class is never evicted is no victim of any rule.
+
+    `queue_limits` are what its workloads may use of each resource in one queue, as a part of what exists.
+    """
 
     name: str
     value: int
     never_evicted: bool
     source: Source
+    queue_limits: tuple[tuple[str, Fraction], ...] = later(())
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,20 +109,6 @@ class Quota:
     nominal_source: Source | None = None
     borrowing_source: Source | None = None
     lending_source: Source | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """One test of a match: attribute `namespace`, `user`, `group`, `kind` or `label` (with its key), pattern with * and ?."""
-
-    attribute: str
-    key: str | None
-    pattern: str
-
-    @property
-    def is_literal(self) -> bool:
-        """Whether one text alone matches the pattern."""
-        return "*" not in self.pattern and "?" not in self.pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +214,10 @@ class Queue:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A node of the quota tree: `quotas` is indexed by slot; `queue` is the index into `queues`, or -1 for a cohort."""
+    """A node of the quota tree: `quotas` is indexed by slot; `queue` is the index into `queues`, or -1 for a cohort.
+
+    `terms` are what it says beyond that where the policy decides by passes.
+    """
 
     name: str
     parent: int
@@ -231,6 +226,7 @@ class Node:
     weight: Fraction
     quotas: tuple[Quota, ...]
     source: Source
+    terms: QueueTerms | None = field(default=None, metadata={LATER: True})
 
     @property
     def is_queue(self) -> bool:
@@ -238,16 +234,21 @@ class Node:
         return self.queue >= 0
 
 
-Trigger = Literal["fits-queue", "fits-cohort"]
-"""When a preempt rule may be used: the workload fits what its queue owns, or what a cohort above its queue owns."""
+Trigger = Literal["fits-queue", "fits-cohort", "fits-entitlement", "may-be-evicted"]
+"""When a preempt rule may be used: the workload fits what its queue owns, or what a cohort above its queue owns; in passes: it fits what
+its queue is entitled to, or it may be evicted itself."""
 
-Scope = Literal["same-queue", "borrowing-queues", "any-queue"]
+Scope = Literal["same-queue", "borrowing-queues", "any-queue", "other-queues"]
 Range = Literal["same-cohort", "cluster"]
 
 
 @dataclass(frozen=True, slots=True)
 class PreemptRule:
-    """Who may be evicted for whom. `order` ranks victims, best victim first; ties go to the later submitted workload."""
+    """Who may be evicted for whom. `order` ranks victims, best victim first; ties go to the later submitted workload.
+
+    Where the policy decides by passes, `search` says in which pass and how victims are looked for, and there is no `order`: victims come
+    in the reverse of the orders of queues and workloads.
+    """
 
     name: str
     source: Source
@@ -256,6 +257,7 @@ class PreemptRule:
     range: Range
     guard: Expr | None
     order: tuple[OrderKey, ...]
+    search: PassSearch | None = field(default=None, metadata={LATER: True})
 
     @property
     def compared(self) -> list[Field]:
@@ -289,44 +291,6 @@ class AdmissionRule:
 def covers(rule: ProtectRule | AdmissionRule, path: Sequence[int]) -> bool:
     """Whether a rule's `for` covers a queue, by the nodes from the queue up to the top."""
     return rule.nodes is None or any(node in rule.nodes for node in path)
-
-
-SaidText = tuple[str, str | None, str]
-"""Something that a submission says: attribute, key and text, as in a condition."""
-
-
-class Doors(NamedTuple):
-    """The nodes of queues by their names; by local queues the places of queues among all queues; and by match rules.
-
-    A conjunction stands under the first of its conditions that one text alone meets: no submission without this text meets it. `others`
-    have a conjunction without such a condition.
-    """
-
-    named: Mapping[str, int]
-    by_local_queue: Mapping[str, Sequence[int]]
-    by_text: Mapping[SaidText, Sequence[int]]
-    others: Sequence[int]
-
-    @classmethod
-    def of(
-        cls, named: Mapping[str, int], local_queues: Sequence[Sequence[str]], matches: Sequence[Sequence[Sequence[Condition]]]
-    ) -> "Doors":
-        """The doors of queues, each with its local queues and its alternatives of conditions."""
-        by_local, by_text, others = dict[str, list[int]](), dict[SaidText, list[int]](), list[int]()
-        for place, names in enumerate(local_queues):
-            for name in dict.fromkeys(names):
-                by_local.setdefault(name, []).append(place)
-        for place, alternatives in enumerate(matches):
-            for conditions in alternatives:
-                literal = next((each for each in conditions if each.is_literal), None)
-                under = others if literal is None else by_text.setdefault((literal.attribute, literal.key, literal.pattern), [])
-                under.append(place)
-        return cls(named, by_local, by_text, others)
-
-    def places(self, said: Sequence[SaidText]) -> list[int]:
-        """The places of all queues that a submission which says this may belong to by a match rule, in their order, and maybe others."""
-        found = [place for each in said for place in self.by_text.get(each, ())]
-        return sorted({*found, *self.others})
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from .guard import VICTIM_FIELDS, Field, Type
+from .policy.pass_settings import Passes
 
 LATER = "later"
 """Marks a field that came after the first form of the digest: it takes part in it only where it differs from its default."""
@@ -76,12 +77,13 @@ class Settings:
     """The choices of a profile: orders, share formula, and when to look at the next flavor.
 
     `rounded`: shares are rounded as Kueue rounds them, to what a double holds, so that two that are equal but come by different
-    ways may differ. `cycles` is None where every fact is decided at once. `placing` is how pods are placed, where that is said;
-    `room_kept` lists the sizes of pods for which room is kept, each as (resource, amount) in the smallest unit.
+    ways may differ. `cycles` and `passes` are None where every fact is decided at once; one of them is not in a policy that decides in
+    cycles: `cycles` where they nominate, as Kueue's do, `passes` where they are a list of passes. `placing` is how pods are placed, where
+    that is said; `room_kept` lists the sizes of pods for which room is kept, each as (resource, amount) in the smallest unit.
 
     `lost_nodes` says what becomes of a running workload that has lost nodes on which pods of it stood: `replace`, also where nothing is
     said: these pods get other places while all others stay, and where there are none, the workload is evicted; `evict`: it is evicted at
-    once; `wait`: nothing, as the nodes may come back.
+    once; `wait`: nothing, as the nodes may come back. `shrinks_first`: surplus pods of victims go before whole workloads do.
     """
 
     queue_order: tuple[OrderKey, ...]
@@ -94,8 +96,15 @@ class Settings:
     placing: Literal["", "packed", "spread", "keeping-room"] = later("")
     room_kept: tuple[tuple[tuple[str, int], ...], ...] = later(())
     lost_nodes: Literal["", "replace", "evict", "wait"] = later("")
+    passes: Passes | None = field(default=None, metadata={LATER: True})
+    shrinks_first: bool = later(False)
 
     # What the two ways of deciding differ in, one name for each difference: the engine asks for these and not for the way.
+
+    @property
+    def in_cycles(self) -> bool:
+        """Whether all facts of a moment are taken in before anything is decided, in cycles that nominate or by passes."""
+        return self.cycles is not None or self.passes is not None
 
     @property
     def forest(self) -> bool:
@@ -121,6 +130,11 @@ class Settings:
     def usage(self) -> Usage | None:
         """How usage of local queues decays; None where nobody goes by it."""
         return None if self.cycles is None else self.cycles.usage
+
+    @property
+    def has_surplus(self) -> bool:
+        """Whether elastic workloads get and give up surplus while they run; else there may be none."""
+        return not self.in_cycles
 
     @property
     def judges_together(self) -> bool:
@@ -165,4 +179,4 @@ class Settings:
     @property
     def defers(self) -> bool:
         """Whether who was looked at and not admitted is parked or goes on in the next cycle, by a decision of its own."""
-        return self.cycles is not None
+        return self.in_cycles

@@ -33,7 +33,7 @@ def test_the_way_of_deciding_is_asked_in_few_places(root: Path) -> None:
     asking = {
         path.relative_to(root).as_posix()
         for path in sorted((root / "engine").rglob("*.py"))
-        if re.search(r"\bcycles (is|is not) None|settings\.cycles|\.decides_in_cycles\b", path.read_text(encoding="utf-8"))
+        if re.search(r"\bcycles (is|is not) None|settings\.(cycles|in_cycles)|\.decides_in_cycles\b", path.read_text(encoding="utf-8"))
     }
     assert asking == set(PLACES)
 

@@ -8,7 +8,17 @@ from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from ...engine.event_parts import Assignment, Charge, Placement, PodSet
-from ...engine.events import AnyDecision, AnyEvent, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted, WorkloadPlaced, WorkloadReplaced
+from ...engine.events import (
+    AnyDecision,
+    AnyEvent,
+    WorkloadAdmitted,
+    WorkloadDeferred,
+    WorkloadEvicted,
+    WorkloadMoved,
+    WorkloadPlaced,
+    WorkloadReplaced,
+    WorkloadResized,
+)
 from ...engine.explain.standing import Standing
 from ...engine.facts import (
     CapacityChanged,
@@ -216,6 +226,13 @@ def _own(event: AnyEvent) -> TableRow:
         case WorkloadAdmitted():
             told = {"assignments": _assignments(event.assignments), "places": placed(event.assignments)}
             return {**_charged(event.usage), **_borrowed(event.borrowed), **told}
+        case WorkloadResized():
+            told = {"assignments": _assignments(event.assignments), "places": placed(event.assignments)}
+            why = {"beneficiary": event.beneficiary, "preemption": event.preemption}
+            return {**_charged(event.usage), **_borrowed(event.borrowed), **told, **why}
+        case WorkloadMoved():
+            told = {"assignments": _assignments(event.assignments), "places": placed(event.assignments)}
+            return {"beneficiary": event.beneficiary, **told}
         case WorkloadPlaced():
             return {"assignments": _assignments(event.assignments), "places": placed(event.assignments)}
         case WorkloadAdopted():

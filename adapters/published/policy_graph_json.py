@@ -30,6 +30,9 @@ PAIRS: dict[tuple[str, str], tuple[str, str]] = {
     ("Flavor", "labels"): ("key", "value"),
     ("Usage", "weights"): ("resource", "weight"),
     ("Settings", "room_kept"): ("resource", "amount"),
+    ("PassShare", "weights"): ("resource", "weight"),
+    ("Passes", "start_cap"): ("resource", "part"),
+    ("PriorityClass", "queue_limits"): ("resource", "part"),
 }
 """The fields that hold pairs, or lists of such, by type and field, and what the two are called."""
 

@@ -14,7 +14,7 @@ from ...sim.impact.sweep import Backend, MissingExtraError, PolicyVariant, Varia
 from ...sim.measure.figures import Figures, History
 from ...sim.report.wording import hours, short, signed
 from ..shared.output import FAILED, GOOD, INVALID, NO, NOT_VERIFIED, Format, complain, complain_text, counted, refuse, say, say_json
-from ..shared.policies import names_apart, refuse_twins, rendered
+from ..shared.policies import names_apart, refuse_twins, refuse_undecided, rendered
 from ..shared.progress import progress
 from ..shared.tables import table
 from .impact_output import figures_json
@@ -70,6 +70,7 @@ def _digests(tried: list[PolicyVariant], form: Format) -> list[str]:
                 complain_text(rendered(diagnostic, checked.texts.get(diagnostic.file, ""), form))
             refuse(f"--set: `{variant.name}` has {counted(len(checked.errors), 'error')}; leave that value out, and nothing was played")
         assert checked.graph is not None
+        refuse_undecided(checked.graph)
         digests.append(checked.graph.digest)
     return digests
 

@@ -70,7 +70,8 @@ def asked_by(event: WorkloadSubmitted, number: int) -> str:
     pod_set = event.pod_sets[number]
     each = " and ".join(amount(asked, resource) for resource, asked in pod_set.requests.items())
     flavors = f" on {' or '.join(pod_set.flavors)}" if pod_set.flavors else ""
-    return (f"{pod_set.count} x {each}" if pod_set.count > 1 else each) + flavors + _wish(pod_set)
+    least = f", at least {pod_set.minimum}" if pod_set.minimum is not None and pod_set.minimum < pod_set.count else ""
+    return (f"{pod_set.count} x {each}" if pod_set.count > 1 else each) + flavors + _wish(pod_set) + least
 
 
 def _wish(pod_set: PodSet) -> str:

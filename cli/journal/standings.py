@@ -47,6 +47,8 @@ _LAST = {
     "deferred": "it fits once the victims of other workloads have stopped",
     "preempting": "it preempts its victims and waits until they have stopped",
     "turned away": "it may not be admitted, whatever is free",
+    "no room": "no pass found room for it",
+    "let in": "it was let in, and no pass found room for it yet",
 }
 """What the last cycle that looked at it came to."""
 
@@ -54,6 +56,9 @@ _NOW = {
     "fits": "it is admitted once it is next",
     "evicts": "it preempts the candidates that are taken, once it is next",
     "waits": "it waits, even once it is next",
+    "cycle fits": "the next cycle admits it",
+    "cycle evicts": "the next cycle promises it room that others leave",
+    "cycle waits": "the next cycle finds no room for it",
 }
 
 

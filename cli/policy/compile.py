@@ -24,7 +24,7 @@ def compile_(policy: str, out: str | None, force: bool, form: Format) -> int:
 
     target = Target("-o", out, COMPILED, force).check(printed=True) if out is not None else None
     with seldom_collecting():
-        checked = checked_policy(policy, form)
+        checked = checked_policy(policy, form, decides=False)
         graph = checked.graph
         assert graph is not None
         for warning in checked.diagnostics:

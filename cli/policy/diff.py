@@ -23,7 +23,7 @@ def diff(old: str, new: str, form: Format) -> int:
     if old == new == "-":
         refuse("only one of the two policies can be read from standard input; give a file for the other")
     with seldom_collecting():
-        before, after = (Policy.of(checked_policy(path, form)) for path in (old, new))
+        before, after = (Policy.of(checked_policy(path, form, decides=False)) for path in (old, new))
         changes = differences(before.graph, after.graph)
         found = []
         with progress("looking for workloads", len(changes)) as tick:

@@ -14,7 +14,7 @@ from ..shared.progress import progress
 from ..shared.report import check_report, write_report
 from ..speed.garbage import seldom_collecting
 from .recording import Signer, Wanted, acting, check_acting, keep, sink_of, tell_last, told_at_an_early_end, with_checkpoints
-from .simulation_inputs import check_trace, jobs_of, nodes_of, on_evict_of
+from .simulation_inputs import check_trace, jobs_of, nodes_of, on_evict_of, refuse_beyond_policy
 
 
 @click.command()
@@ -81,6 +81,7 @@ def simulate(
     signer = Signer.of(wanted, journal)
     with progress("reading jobs", None):
         jobs, source = jobs_of(workloads, trace)
+    refuse_beyond_policy(jobs, active.graph)
     there = nodes_of(nodes, active.graph) if nodes is not None else []
     tell_without_place(active.graph, machines_of(there))
     check_report(report, (policy, workloads, *filter(None, (nodes,)), journal, wanted.key), force=force)

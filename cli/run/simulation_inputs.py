@@ -46,6 +46,20 @@ def jobs_of(path: str, trace: str | None) -> "tuple[list[Job], JobSource]":
     return jobs, source._replace(name=name)
 
 
+def refuse_beyond_policy(jobs: "list[Job]", graph: "PolicyGraph") -> None:
+    """Refuse jobs that ask for something that the policy's way of deciding does not have, by the first of them."""
+    from ...engine.errors import FactError
+    from ...engine.intake.check import check_surplus
+    from ...engine.policy.pass_demands import check_for_passes
+
+    for job in () if graph.settings.has_surplus else jobs:
+        try:
+            check_surplus(graph, job.fact)
+            check_for_passes(graph, job.fact)
+        except FactError as error:
+            refuse(str(error))
+
+
 def nodes_of(path: str, graph: "PolicyGraph", policy: str = "") -> "list[NodeAdded]":
     """The nodes of a file under a policy, which is named where there are several. It is said which nodes serve nobody."""
     from ...adapters.node_rows import read_nodes
@@ -67,7 +81,12 @@ def _tell_of_no_flavor(graph: "PolicyGraph", nodes: "list[NodeAdded]", under: st
     from ...engine.intake.capacity import flavors_of_node
     from ...sim.report.wording import names
 
-    idle = [node.node for node in nodes if not flavors_of_node(graph, node.labels)]
+    placed = [dict((*(flavor.nodes or ()), *flavor.labels)) for flavor in graph.flavors if flavor.topology >= 0]
+    idle = [
+        node.node
+        for node in nodes
+        if not flavors_of_node(graph, node.labels) and not any(labels.items() <= node.labels.items() for labels in placed)
+    ]
     if idle:
         said = f"{len(idle):,} of {counted(len(nodes), 'node')} {'is' if len(idle) == 1 else 'are'} of no flavor and will serve nobody"
         complain(f"gpol: {said}: {names(idle)}; where they should serve one, give them the labels of its `from nodes where`{under}")

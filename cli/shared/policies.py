@@ -14,6 +14,7 @@ from .reading import file_name, read_bytes
 if TYPE_CHECKING:
     from ...dsl.analysis.checker import Checked
     from ...dsl.diagnostics import Diagnostic
+    from ...engine.policy_graph import PolicyGraph
 
 
 def show_diagnostics(diagnostics: Iterable["Diagnostic"], texts: dict[str, str], form: Format, default_text: str = "") -> None:
@@ -33,8 +34,11 @@ def rendered(diagnostic: "Diagnostic", text: str, form: Format, color: bool = Fa
     return render(replace(diagnostic, file=shown(diagnostic.file)), text, form.value, color=color)
 
 
-def checked_policy(path: str, form: Format) -> "Checked":
-    """A policy that has no errors; else its diagnostics are shown on stderr and the command ends."""
+def checked_policy(path: str, form: Format, decides: bool = True) -> "Checked":
+    """A policy that has no errors; else its diagnostics are shown on stderr and the command ends.
+
+    With `decides` the command is to decide by it, and one that no core decides by is refused.
+    """
     from ...dsl.analysis.checker import check
     from ...dsl.diagnostics import PolicyError
     from ...dsl.syntax.items import decode
@@ -54,7 +58,18 @@ def checked_policy(path: str, form: Format) -> "Checked":
         refuse(f"`{path}` has {counted(len(checked.errors), 'error')}")
     if checked.graph is None:
         refuse(f"`{path}` is a profile; give a policy that uses it")
+    if decides:
+        refuse_undecided(checked.graph)
     return checked
+
+
+def refuse_undecided(graph: "PolicyGraph") -> None:
+    """End the command where no core decides by a policy."""
+    from ...engine.policy.undecided import why_undecided
+
+    undecided = why_undecided(graph)
+    if undecided is not None:
+        refuse(undecided)
 
 
 def names_apart(paths: Sequence[str]) -> list[str]:

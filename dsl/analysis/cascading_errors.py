@@ -14,6 +14,12 @@ from ..syntax.parser import Parsed
 from ..syntax.tree import Span
 
 _WORDS = re.compile(r'"((?:\\.|[^"\\\n])*)"|([A-Za-z0-9_-]+)')
+BROUGHT = "but its profile brings"
+"""Says that the profile is for another mode of deciding; what else is wrong with what it brings follows from that."""
+
+_OF_ITS_PROFILE = ("GP032", "GP038", "GP044", "GP045", "GP046")
+"""Of the policy itself: what a profile of its own mode would have said."""
+
 _SUBJECTS = {"workload", "victim", "asc", "desc"}
 """Words that any field or key may have around the name that is unknown."""
 
@@ -28,6 +34,8 @@ def without_cascading_errors(parsed: Parsed, found: Iterable[Diagnostic], profil
     if any(diagnostic.code == "GP002" for diagnostic in parsed.diagnostics):
         return []  # the file was not read to its end: whatever is missing may stand there
     found = list(found)
+    if any(diagnostic.code == "GP037" and BROUGHT in diagnostic.message for diagnostic in found):
+        found = [each for each in found if each.file == parsed.file and each.code not in _OF_ITS_PROFILE]
     faulty = _faulty_flavors(parsed, found)
     unparsed = _unparsed_words(parsed)
     uncertain: set[str] = set().union(*(_split(parsed.text[span.start : span.end]) for span in faulty))
@@ -49,6 +57,8 @@ def without_cascading_errors(parsed: Parsed, found: Iterable[Diagnostic], profil
                 return not profile_known or "preempt" in unparsed
             case "GP037" | "GP038" | "GP039":  # how the policy decides is not known
                 return not profile_known or bool(unparsed & {"policy", "profile"})
+            case "GP044" | "GP045" | "GP046":  # nor is what its passes, rules and flavors are
+                return not profile_known or bool(unparsed & {"policy", "profile", "preempt", "flavor"})
             case _:
                 return False
 

@@ -50,9 +50,20 @@ class Context:
 
     @property
     def in_cycles(self) -> bool:
-        """Whether the policy decides in cycles, not at once."""
+        """Whether the policy decides in cycles that nominate, not at once and not by passes."""
         decide = self.merged.choices.get("Decide")
-        return isinstance(decide, tree.Decide) and decide.period is not None
+        return isinstance(decide, tree.Decide) and decide.period is not None and not self.by_passes
+
+    @property
+    def by_passes(self) -> bool:
+        """Whether the policy decides by passes: its cycles do something else than nominate."""
+        decide = self.merged.choices.get("Decide")
+        return isinstance(decide, tree.Decide) and any(each.name != "nominate" for each in decide.passes)
+
+    def passes_hold(self, name: str) -> bool:
+        """Whether a cycle of the policy has a pass of this name."""
+        decide = self.merged.choices.get("Decide")
+        return isinstance(decide, tree.Decide) and any(each.name == name for each in decide.passes)
 
     def is_own(self, item: object) -> bool:
         """Whether a top-level item or a choice is the policy's own, not its profile's."""

@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from ...engine.policy_settings import Cycles, Strategy, Usage
-from ..print.printer import names
+from ..print.words import names
 from ..syntax import tree
 from .context import Context
 from .decision_mode import PREEMPT_WAYS, place_of_decision_mode
@@ -11,9 +11,9 @@ from .declarations import queues
 
 
 def cycles(context: Context) -> Cycles | None:
-    """The settings of the cycles; None if the policy decides at once. Missing choices are reported."""
+    """The settings of the cycles; None if the policy decides at once or by passes. Missing choices are reported."""
     decide = context.merged.choices.get("Decide")
-    if not isinstance(decide, tree.Decide) or decide.period is None:
+    if not isinstance(decide, tree.Decide) or decide.period is None or context.by_passes:
         return None
     _check_needs(context)
     _check_capacities(context)

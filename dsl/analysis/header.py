@@ -1,5 +1,6 @@
 """The header's choices."""
 
+from ...engine.policy.pass_settings import PASS_QUEUE_KEYS, PASS_WORKLOAD_KEYS
 from ...engine.policy_settings import QUEUE_KEYS, WORKLOAD_KEYS, OrderKey, Settings
 from ..syntax import tree
 from ..syntax.names import listed
@@ -7,6 +8,7 @@ from .context import Context
 from .cycle_settings import cycles
 from .decision_mode import check_decision_mode
 from .declarations.guards import order
+from .passes.pass_choices import passes
 from .place_settings import lost_nodes, placing, room_kept
 from .profile_merge import choice_key
 
@@ -19,13 +21,13 @@ def settings(context: Context) -> Settings:
         for choice in header.choices:
             context.once(seen, choice_key(choice), choice, _what(choice))
     check_decision_mode(context)
-    queues = _order(context, "queues", (*QUEUE_KEYS, *context.resources))
-    workloads = _order(context, "workloads", (*WORKLOAD_KEYS, *context.resources))
+    queues = _order(context, "queues", PASS_QUEUE_KEYS if context.by_passes else (*QUEUE_KEYS, *context.resources))
+    workloads = _order(context, "workloads", PASS_WORKLOAD_KEYS if context.by_passes else (*WORKLOAD_KEYS, *context.resources))
     share = context.merged.choices.get("share")
     return Settings(
         queue_order=queues,
         workload_order=workloads,
-        share=share.formula if isinstance(share, tree.ShareChoice) else "none",
+        share=share.formula if isinstance(share, tree.ShareChoice) and share.formula in ("borrowed", "used") else "none",
         rounded=isinstance(share, tree.ShareChoice) and share.rounded,
         next_flavor_before_borrowing=_next_flavor(context, "borrowing"),
         next_flavor_before_evicting=_next_flavor(context, "evicting"),
@@ -33,6 +35,8 @@ def settings(context: Context) -> Settings:
         placing=placing(context),
         room_kept=room_kept(context),
         lost_nodes=lost_nodes(context),
+        passes=passes(context),
+        shrinks_first="ShrinkFirst" in context.merged.choices and not context.in_cycles and not context.by_passes,
     )
 
 
@@ -43,10 +47,14 @@ def _what(choice: tree.Choice) -> str:
             return "`order workloads`" if subject == "workloads" else "`order queues` or `order heads`"
         case tree.FlavorChoice(occasion):
             return f"`when {occasion}`"
-        case tree.PlacePods():
+        case tree.PlacePods() | tree.PlaceBy():
             return "`place pods`"
+        case tree.WithinChoice(occasion):
+            return f"`{occasion} within`"
         case tree.LostNodes():
             return "`when a node is lost`"
+        case tree.ShrinkFirst():
+            return "`shrink before evicting`"
         case _:
             return "this choice"
 

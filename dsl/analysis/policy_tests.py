@@ -6,7 +6,7 @@ from ...engine.units import INT64_MAX
 from ..diagnostics import DiagnosticNote
 from ..syntax import tree
 from ..syntax.names import closest, listed
-from .context import Context
+from .context import POD_COUNT, Context
 from .declarations.resources import flavor_with
 from .places_in_tests import check_expected_nodes, check_leader, check_node, check_places, check_there
 
@@ -118,9 +118,12 @@ def _submit(context: Context, action: tree.Submit) -> None:
             "GP034", f"workload `{action.workload.text}` asks for nothing", action.workload, "no pods", "say what it needs: `{ 8 gpu }`"
         )
     _at_most(context, [pods for pods, _ in action.pod_sets], _MOST_PODS, "sets of pods")
+    for number in action.astray:
+        context.error("GP034", "`at least` says it of the pods before it", number, "behind no pods", "write `8 x 1 gpu, at least 4`")
     totals: dict[str, int] = {}
     for pods, _ in action.pod_sets:
         _pods(context, pods, totals)
+        _minimum(context, pods)
     groups: dict[str, tree.Spanned] = {}
     for entry in action.pods:
         if isinstance(entry, tree.PodSetGroup):
@@ -142,6 +145,29 @@ def _submit(context: Context, action: tree.Submit) -> None:
             context.integer(attribute.value, "priority", -(2**31), 2**31 - 1)
         elif isinstance(attribute.value, tree.Name) and attribute.value.text not in context.priorities:
             context.unknown("priority", attribute.value, context.priorities)
+
+
+def _minimum(context: Context, pods: tree.Pods) -> None:
+    """Check how many of some pods start together: all of a gang, at least so many of others."""
+    count = 1 if pods.count is None else context.integer(pods.count, "number of pods", 1, 1_000_000)
+    if pods.minimum is None:
+        if not pods.gang and pods.count is not None:
+            help_text = f"write `gang of {pods.count.text} x ...` for pods that start together, or add `, at least N`"
+            context.error("GP034", "it is not said how many of these pods start together", pods.count, "all, or some of them?", help_text)
+        return
+    least = context.integer(pods.minimum, "number of pods", 1, 1_000_000)
+    if pods.count is None or pods.gang:
+        help_text = f"write `N x ..., at least {pods.minimum.text}`, without `gang of`"
+        context.error("GP034", "pods that start together have no other minimum than all of them", pods.minimum, "all or some?", help_text)
+    elif least is not None and count is not None and least > count:
+        message = f"at least {least} of {count} pods"
+        context.error("GP034", message, pods.minimum, f"more than {count}", f"write at most `at least {count}`")
+    elif pods.slices:
+        message = "pods in slices come and go in whole slices, and not one by one"
+        context.error("GP034", message, pods.minimum, "with slices", "leave out `at least`, or the slices")
+    elif context.in_cycles:
+        message = "a policy that decides in cycles has no surplus of pods"
+        context.error("GP034", message, pods.minimum, "not in cycles", "write `gang of`, or decide at once")
 
 
 def _at_most(context: Context, said: Sequence[tree.Spanned], most: int, what: str) -> None:
@@ -177,6 +203,11 @@ def _expect(context: Context, step: tree.Expect, submitted: set[str]) -> None:
     _must_be_submitted(context, step.workload, submitted)
     if step.flavor is not None and step.flavor.text not in context.flavors:
         context.unknown("flavor", step.flavor, context.flavors)
+    if step.pods is not None:
+        context.integer(step.pods.number, "number of pods", 1, 18_000_000)
+        if step.pods.resource.text != POD_COUNT:
+            message = f"a workload is admitted with so many pods, and not with {step.pods.resource.text}"
+            context.error("GP034", message, step.pods.resource, "not pods", f"write `with {step.pods.number.text} pods`")
     if step.reason is not None and step.reason.text not in REASONS:
         guess = closest(step.reason.text, REASONS)
         help_text = f"did you mean `{guess}`?" if guess else f"reasons: {listed(REASONS, like=step.reason.text)}"

@@ -37,6 +37,10 @@ def choice_key(choice: tree.Choice) -> str:
             return f"when {occasion}"
         case tree.ShareChoice():
             return "share"
+        case tree.PlacePods() | tree.PlaceBy():
+            return "PlacePods"
+        case tree.WithinChoice(occasion):
+            return f"{occasion} within"
         case _:
             return type(choice).__name__
 

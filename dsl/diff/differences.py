@@ -5,11 +5,13 @@ Graphs are compared, never texts: layout, comments, the order of declarations an
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Literal, get_args
 
 from ...engine.policy_graph import Level, Node, PolicyGraph, Source
 from . import queue_statements as places
 from . import rule_statements as rules
+from . import statements_of_passes as passes
 from .statements import Entry, Subject, SubjectKind, Table, Thing, flavor, policy, priority, spoken, topology
 
 Direction = Literal["larger", "smaller", "new", "gone", "renamed", "changed"]
@@ -75,7 +77,9 @@ def differences(old: PolicyGraph, new: PolicyGraph) -> tuple[Change, ...]:
 
 def table(graph: PolicyGraph) -> Table:
     """Everything that a graph says, by subject."""
-    said: Table = {Subject("policy", ""): Entry(spoken(policy(graph)), graph.nodes[0].source)}
+    place = graph.nodes[0].source
+    by_passes = passes.header(graph.settings, graph.settings.passes, place) if graph.settings.passes is not None else iter(())
+    said: Table = {Subject("policy", ""): Entry(spoken(chain(policy(graph), by_passes)), place)}
     for levels in graph.topologies:
         if (levels.name, levels.levels) != (
             "nodes",
@@ -85,10 +89,10 @@ def table(graph: PolicyGraph) -> Table:
     for each in graph.flavors:
         said[Subject("flavor", each.name)] = Entry(spoken(flavor(graph, each)), each.source)
     for grade in graph.priorities:
-        said[Subject("priority", grade.name)] = Entry(spoken(priority(grade)), grade.source)
+        said[Subject("priority", grade.name)] = Entry(spoken(chain(priority(grade), passes.priority(grade))), grade.source)
     for node in graph.nodes:
         own = places.queue(graph, graph.queues[node.queue]) if node.is_queue else iter(())
-        said[_subject(node)] = Entry((*spoken(places.node(graph, node)), *spoken(own)), node.source)
+        said[_subject(node)] = Entry(spoken(chain(places.node(graph, node), passes.node(graph, node), own)), node.source)
     for queue in graph.queues:
         for local in queue.local_queues:
             leads_to = graph.nodes[queue.node].name
@@ -99,7 +103,7 @@ def table(graph: PolicyGraph) -> Table:
 def _rules(graph: PolicyGraph) -> Table:
     said: Table = {}
     for rule in graph.preempt:
-        said[Subject("preempt rule", rule.name)] = Entry(spoken(rules.preempt(rule)), rule.source)
+        said[Subject("preempt rule", rule.name)] = Entry(spoken(chain(rules.preempt(rule), passes.rule(rule))), rule.source)
     for protect in graph.protect:
         said[Subject("protect rule", protect.name)] = Entry(spoken(rules.protect(graph, protect)), protect.source)
     for admission in graph.admission:

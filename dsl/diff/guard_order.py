@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from ...engine.guard import And, Compare, Const, Expr, Field, Not, Or, Type
-from ..print.printer import quoted
+from ..print.words import quoted
 
 
 def meaning(guard: Expr | None) -> Expr | None:

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 from ...engine.nodes.conditions import Requirement
-from ...engine.policy_graph import Condition, Group, LocalQueue, Node, PolicyGraph, Preemption, Queue, Quota, Source
+from ...engine.policy.doors import Condition
+from ...engine.policy_graph import Group, LocalQueue, Node, PolicyGraph, Preemption, Queue, Quota, Source
 from ...engine.units import format_amount
-from ..print.printer import quoted
+from ..print.words import quoted
 from .statements import Less, Said, Statement, next_flavor, yes_or_no
 
 _AS_SERVED = Said("as served", "as it serves them")

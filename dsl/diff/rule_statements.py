@@ -4,13 +4,29 @@ from collections.abc import Iterator
 
 from ...engine.guard import Expr
 from ...engine.policy_graph import AdmissionRule, PolicyGraph, PreemptRule, ProtectRule, Source
-from ..print.printer import quoted
+from ..print.words import quoted
 from .guard_order import Holds, meaning, written
 from .statements import Said, Statement, keys
 
 _ALWAYS = Said(None, "always", Holds(None))
-_TRIGGERS = {"fits-queue": "workload fits what its queue owns", "fits-cohort": "workload fits what its cohort owns"}
-_SCOPES = {"same-queue": "the same queue", "borrowing-queues": "queues that borrow", "any-queue": "any queue"}
+_TRIGGERS = {
+    "fits-queue": "workload fits what its queue owns",
+    "fits-cohort": "workload fits what its cohort owns",
+    "fits-entitlement": "workload fits what its queue is entitled to",
+    "may-be-evicted": "workload may be evicted",
+}
+_SCOPES = {
+    "same-queue": "the same queue",
+    "borrowing-queues": "queues that borrow",
+    "any-queue": "any queue",
+    "other-queues": "other queues",
+}
+_KINDS = {
+    "same-queue": {"own"},
+    "borrowing-queues": {"borrowing"},
+    "any-queue": {"borrowing", "other"},
+    "other-queues": {"borrowing", "other"},
+}
 
 
 def preempt(rule: PreemptRule) -> Iterator[Statement]:
@@ -19,7 +35,7 @@ def preempt(rule: PreemptRule) -> Iterator[Statement]:
     yield Statement("when", when, Said(None, "always", 1), rule.source, ("trigger",))
     near = rule.range == "same-cohort"
     whom = _SCOPES[rule.scope] + (", in the same cohort" if near else "")
-    kinds = {"same-queue": {"own"}, "borrowing-queues": {"borrowing"}, "any-queue": {"borrowing", "other"}}[rule.scope]
+    kinds = _KINDS[rule.scope]
     reach = frozenset((kind, place) for kind in kinds for place in (("near",) if near else ("near", "far")))
     yield Statement("evict from", Said((rule.scope, rule.range), whom, reach), None, rule.source, ("scope", "range"))
     yield from _where(rule.guard, rule.source)

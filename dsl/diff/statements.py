@@ -13,7 +13,7 @@ from ...engine.nodes.conditions import Taint, Toleration
 from ...engine.policy_graph import Flavor, Level, PolicyGraph, PriorityClass, Source, Topology
 from ...engine.policy_settings import Cycles, OrderKey, Settings
 from ...engine.units import format_amount, format_duration
-from ..print.printer import quoted
+from ..print.words import quoted
 
 SubjectKind = Literal[
     "policy", "topology", "flavor", "priority", "cohort", "queue", "local queue", "preempt rule", "protect rule", "deny rule", "hold rule"
@@ -21,15 +21,20 @@ SubjectKind = Literal[
 
 Thing = Literal[
     "name", "ignore", "resources from one flavor", "order queues", "order workloads", "share", "when borrowing", "when evicting",
-    "preempt by", "place pods", "when a node is lost", "decide", "victims", "usage halves every", "usage sampled every", "usage weighs",
+    "preempt by", "shrink before evicting",
+    "place pods", "when a node is lost", "decide", "victims", "usage halves every", "usage sampled every", "usage weighs",
     "has", "nodes where", "worth", "label", "taint", "tolerates", "missing", "placed in", "levels",
     "value", "never evicted",
     "in", "weight", "owns", "borrows", "lends", "for", "flavors", "serves", "priority at most", "default priority",
     "default is never evicted", "queueing", "by usage", "rather", "evicts its own of", "reclaims from", "borrows by evicting",
     "stopped", "for namespaces where", "needs check", "leads to",
     "when", "evict from", "where", "order by", "because",
+    "entitle", "score nodes", "admit within", "enqueue within", "gangs broken", "queues use up to", "priority", "uses", "owns all",
+    "guarantees", "weight for", "in pass", "search", "take", "accept where", "votes", "fits in",
+    "start up to", "never reclaimed",
 ]  # fmt: skip
-"""What a statement is about, by the subjects that say it: the policy, flavors, topologies, priorities, cohorts and queues, rules."""
+"""What a statement is about, by the subjects that say it: the policy, flavors, topologies, priorities, cohorts and queues, rules; and last
+what only policies say that decide by passes."""
 
 
 class Subject(NamedTuple):
@@ -111,7 +116,7 @@ def yes_or_no(value: bool, more: bool = True) -> Said:
 
 
 def policy(graph: PolicyGraph) -> Iterator[Statement]:
-    """The choices of the header and of its profile; all at the header's line."""
+    """The choices of the header and of its profile; all at the header's line. Those of passes: `statements_of_passes.py`."""
     settings, place = graph.settings, graph.nodes[0].source
     cycles = settings.cycles
     heads = cycles is not None and cycles.flat
@@ -126,8 +131,9 @@ def policy(graph: PolicyGraph) -> Iterator[Statement]:
     yield Statement(
         "order workloads", Said(settings.workload_order, f"by {keys(settings.workload_order)}"), None, place, ("settings.workload_order",)
     )
-    share = settings.share + (" rounded" if settings.rounded else "")
-    yield Statement("share", Said((settings.share, settings.rounded), share), None, place, ("settings.share", "settings.rounded"))
+    if settings.passes is None:
+        share = settings.share + (" rounded" if settings.rounded else "")
+        yield Statement("share", Said((settings.share, settings.rounded), share), None, place, ("settings.share", "settings.rounded"))
     yield Statement(
         "when borrowing", next_flavor(settings.next_flavor_before_borrowing), None, place, ("settings.next_flavor_before_borrowing",)
     )
@@ -136,20 +142,27 @@ def policy(graph: PolicyGraph) -> Iterator[Statement]:
     )
     rules = tuple(rule.name for rule in graph.preempt)
     yield Statement("preempt by", Said(rules, ", ".join(rules)), Said((), "nothing"), place, ("preempt",))
-    yield from _places(settings, place)
-    yield from _cycles(cycles, place)
+    shrinks = Said(settings.shrinks_first, "yes" if settings.shrinks_first else "no")
+    yield Statement("shrink before evicting", shrinks, Said(False, "no"), place, ("settings.shrinks_first",))
+    if settings.passes is None:
+        yield _placing(settings, place)
+        yield from _cycles(cycles, place)
+    yield _lost_nodes(settings, place)
 
 
-def _places(settings: Settings, place: Source) -> Iterator[Statement]:
+def _placing(settings: Settings, place: Source) -> Statement:
     """How pods get places. Where nothing is said, what holds by default: to write it out changes nothing."""
     sizes = (" and ".join(f"{format_amount(amount, resource)} {resource}" for resource, amount in size) for size in settings.room_kept)
     placing = settings.placing or "packed"
     way = f"keeping room for {', '.join(sizes) or 'nothing'}" if placing == "keeping-room" else placing
     said, packed = Said((placing, settings.room_kept), way), Said(("packed", ()), "packed")
-    yield Statement("place pods", said, packed, place, ("settings.placing", "settings.room_kept"))
+    return Statement("place pods", said, packed, place, ("settings.placing", "settings.room_kept"))
+
+
+def _lost_nodes(settings: Settings, place: Source) -> Statement:
     lost = settings.lost_nodes or "replace"
     deed = "replace pods" if lost == "replace" else lost
-    yield Statement("when a node is lost", Said(lost, deed), Said("replace", "replace pods"), place, ("settings.lost_nodes",))
+    return Statement("when a node is lost", Said(lost, deed), Said("replace", "replace pods"), place, ("settings.lost_nodes",))
 
 
 def _cycles(cycles: Cycles | None, place: Source) -> Iterator[Statement]:

@@ -11,6 +11,7 @@ from ..syntax.names import listed, shortened
 from .examples import of_always, of_never
 from .guard_contradictions import Turns, never_holds, turns_by
 from .livelocks import turns
+from .pass_lints import judge_votes
 from .place_lints import judge_places
 from .queue_lints import judge_queues
 from .quota_reach import Reach
@@ -30,6 +31,9 @@ def lint(context: Context, policy: graph.PolicyGraph) -> None:
     world, reach = possible(policy), Reach(policy)
     silent = _silent_rules(context, policy, world, own)
     firing = {key: item for key, item in own.items() if key not in silent}
+    if context.by_passes:
+        _lint_passes(context, policy, world, firing)
+        return
     turning = _in_turns(context, policy, world, reach, firing)
     if not world.shares:
         _idle_shares(context, {key: item for key, item in firing.items() if key not in turning})
@@ -41,6 +45,15 @@ def lint(context: Context, policy: graph.PolicyGraph) -> None:
     refused_together(context, policy, world, {key: item for key, item in firing.items() if key not in idle})
     _idle_tests(context)
     turns(context, policy)
+
+
+def _lint_passes(context: Context, policy: graph.PolicyGraph, world: Possible, firing: dict[RuleKey, tree.RuleItem]) -> None:
+    """The warnings that hold where passes decide: searches, shares and quotas are others there."""
+    judge_votes(context)
+    _unusable_priorities(context, world)
+    idle = _idle_guards(context, policy, world, firing)
+    refused_together(context, policy, world, {key: item for key, item in firing.items() if key not in idle})
+    _idle_tests(context)
 
 
 def _own_rules(context: Context) -> dict[RuleKey, tree.RuleItem]:

@@ -1,51 +1,8 @@
 """From syntax tree to text: statements on one line each, names quoted only where they must be."""
 
-import re
-
 from ..syntax import tree
-
-_BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
-_BARE_KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")
-
-KEYWORDS = frozenset(
-    """
-    a absent admits admitted all and any anyone anything anywhere as asc at because best borrow borrowed borrowing borrows but by cancel
-    capacity check classically cohort cordoned cycles decide default deny desc drained effort every evict evicted evicting evicts exists
-    expect fairly fifo final finish fits flavor for from gang group guarantees halves heads hold ignore in initial is its keeping kind label
-    lends level local lost lower missing most namespace namespaces near needs never newer next no node nodes none not nothing of on once
-    only or order own owned owns packed pending place placed pods policy preempt prefer priority profile protect queue queueing queues
-    rather reclaims rejected release remove replace resource room rounded same sampled serves share slices spread stopped strict submit
-    taint take test than that the to tolerates topology try up usage use used user wait weighs weight what when where within workload
-    workloads worth x
-    """.split()  # noqa: SIM905
-)
-"""Every word of the grammar. A name that is one of them is quoted, though not every place would need it, but for those below."""
-
-_ALSO_NAMES = frozenset(["a", "is", "keeping", "lost", "packed", "place", "pods", "replace", "room", "spread", "wait"])
-"""Words of choices of the header, where no name may stand. They came late, and names that are one of them were never quoted."""
-
-QUOTED = KEYWORDS - _ALSO_NAMES
-"""The words that are quoted where they are names."""
-
-
-def name(node: tree.Name) -> str:
-    """A name, quoted where a bare word would not be read as this name."""
-    return node.text if _BARE.fullmatch(node.text) and node.text not in QUOTED else quoted(node.text)
-
-
-def quoted(text: str) -> str:
-    """A text in quotes."""
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def names(nodes: tuple[tree.Name, ...]) -> str:
-    """Names with commas."""
-    return ", ".join(name(node) for node in nodes)
-
-
-def amount(node: tree.Amount) -> str:
-    """An amount: `8 gpu`."""
-    return f"{node.number.text} {name(node.resource)}"
+from . import pass_printer as passes
+from .words import BARE_KEY, amount, keys, name, names, quoted
 
 
 def guard(node: tree.Guard) -> str:
@@ -80,11 +37,6 @@ def _operand(node: tree.FieldRef | tree.Name | tree.Text | tree.Number | tree.Am
             return quoted(text)
         case tree.Amount():
             return amount(node)
-
-
-def keys(nodes: tuple[tree.Key, ...]) -> str:
-    """The keys of an order, each with its direction."""
-    return ", ".join(f"{key.path} {'desc' if key.descending else 'asc'}" for key in nodes)
 
 
 def head(item: tree.Spanned) -> str:
@@ -135,6 +87,8 @@ def body(item: tree.Spanned) -> tuple[tree.Spanned, ...] | None:
             return statements
         case tree.LocalQueueStatement(body=statements) | tree.TopologyItem(levels=statements):
             return statements
+        case tree.PriorityItem(value=value, never_evicted=pinned, limits=limits) if limits is not None:
+            return (*((tree.NeverEvicted(span=value.span),) if pinned else ()), limits)
         case tree.ProtectItem(where=where) | tree.AdmissionItem(where=where):
             return () if where is None else (where,)
         case _:
@@ -150,8 +104,8 @@ def statement(node: tree.Spanned) -> str:
             return head(node) + (" { never evicted }" if node.never_evicted else "")
         case tree.Use(profile):
             return f"use {profile}"
-        case tree.ShareChoice(formula, rounded):
-            return f"share {formula}" + (" rounded" if rounded else "")
+        case tree.ShareChoice():
+            return passes.share(node)
         case tree.Order(subject, order):
             return f"order {subject} by {keys(order)}"
         case tree.Queueing(strict):
@@ -163,8 +117,8 @@ def statement(node: tree.Spanned) -> str:
         case tree.PreemptWay(strategies):
             ways = ", ".join(strategy.replace("-", " ") for strategy in strategies)
             return f"preempt fairly by {ways}" if ways else "preempt classically"
-        case tree.Decide(period):
-            return "decide at once" if period is None else f"decide in cycles of {period.text}"
+        case tree.Decide():
+            return passes.decide(node)
         case tree.UsageDecay(half_life, sampling):
             return f"usage halves every {half_life.text}, sampled every {sampling.text}"
         case tree.UsageWeights(weights):
@@ -176,6 +130,8 @@ def statement(node: tree.Spanned) -> str:
         case tree.PlacePods(way, sizes):
             kept = ", ".join(_amounts(size.amounts) for size in sizes)
             return f"place pods keeping room for {kept}" if sizes else f"place pods {way}"
+        case tree.ShrinkFirst():
+            return "shrink before evicting"
         case tree.LostNodes(deed):
             return f"when a node is lost {'replace pods' if deed == 'replace' else deed}"
         case tree.TriggerStatement(owner):
@@ -187,12 +143,20 @@ def statement(node: tree.Spanned) -> str:
         case tree.OrderBy(order):
             return f"order by {keys(order)}"
         case _:
-            return _place_statement(node)
+            about_passes = passes.statement(node)
+            return _place_statement(node) if about_passes is None else about_passes
+
+
+_SCOPES = {
+    "same-queue": "the same queue",
+    "borrowing-queues": "queues that borrow",
+    "any-queue": "any queue",
+    "other-queues": "other queues",
+}
 
 
 def _evict_from(node: tree.EvictFrom) -> str:
-    scopes = {"same-queue": "the same queue", "borrowing-queues": "queues that borrow", "any-queue": "any queue"}
-    return f"evict from {scopes[node.scope]}" + (", in the same cohort" if node.same_cohort else "")
+    return f"evict from {_SCOPES[node.scope]}" + (", in the same cohort" if node.same_cohort else "")
 
 
 def _place_statement(node: tree.Spanned) -> str:
@@ -204,6 +168,10 @@ def _place_statement(node: tree.Spanned) -> str:
             return f"{verb} {said}" + (f" on {name(flavor)}" if flavor is not None else "")
         case tree.Weight(number):
             return f"weight {number.text}"
+        case tree.ResourceWeight(number, resource):
+            return f"weight {number.text} for {name(resource)}"
+        case tree.QueuePriority(number):
+            return f"priority {number.text}"
         case tree.Match(conditions):
             return "for " + " and ".join(_condition(condition) for condition in conditions)
         case tree.Namespaces(tests):
@@ -272,7 +240,7 @@ def _flavor_statement(node: tree.Spanned) -> str:
 
 def _key(key: str) -> str:
     """A label's key, quoted where a bare word would not be read as this key: `tolerates anything/x` would start with a keyword."""
-    return key if _BARE_KEY.fullmatch(key) and key.partition("/")[0] != "anything" else quoted(key)
+    return key if BARE_KEY.fullmatch(key) and key.partition("/")[0] != "anything" else quoted(key)
 
 
 def _value(value: tree.Text | None) -> str:
@@ -300,6 +268,7 @@ def _step(node: tree.Spanned) -> str:
             parts = [f"expect {name(node.workload)} {node.state}"]
             parts += ["borrowing"] if node.borrowing else []
             parts += [f"on {name(node.flavor)}"] if node.flavor is not None else []
+            parts += [f"with {amount(node.pods)}"] if node.pods is not None else []
             parts += [f"on nodes {names(node.nodes)}"] if node.nodes else []
             parts += [f"because {name(node.reason)}"] if node.reason is not None else []
             parts += [f"by {name(node.rule)}"] if node.rule is not None else []
@@ -311,7 +280,8 @@ def _step(node: tree.Spanned) -> str:
 def _action(node: tree.Action) -> str:
     match node:
         case tree.Submit(workload, queue, pods, attributes):
-            entries = [_pods_or_group(entry) for entry in pods] + [_attribute(entry) for entry in attributes]
+            entries = [_at_least(number) for number in node.astray]
+            entries += [_pods_or_group(entry) for entry in pods] + [_attribute(entry) for entry in attributes]
             by = f" by {name(queue)}" if queue is not None else ""
             return f"submit {name(workload)}{by} {{ {', '.join(entries)} }}"
         case tree.Act(action, workload):
@@ -331,10 +301,18 @@ def _pods_or_group(node: tree.Pods | tree.PodSetGroup) -> str:
 
 
 def _pods(node: tree.Pods) -> str:
-    gang = f"gang of {node.count.text} x " if node.count is not None else ""
+    gang = f"{'gang of ' if node.gang else ''}{node.count.text} x " if node.count is not None else ""
     flavors = f" on {' or '.join(name(flavor) for flavor in node.flavors)}" if node.flavors else ""
     slices = "".join(f" in slices of {each.size.text} within {name(each.level)}" for each in node.slices)
-    return gang + _amounts(node.amounts) + flavors + (_place_wish(node.place) if node.place is not None else "") + slices
+    return gang + _amounts(node.amounts) + flavors + (_place_wish(node.place) if node.place is not None else "") + slices + _minimum(node)
+
+
+def _minimum(node: tree.Pods) -> str:
+    return f", {_at_least(node.minimum)}" if node.minimum is not None else ""
+
+
+def _at_least(number: tree.Number) -> str:
+    return f"at least {number.text}"
 
 
 def _amounts(nodes: tuple[tree.Amount, ...]) -> str:

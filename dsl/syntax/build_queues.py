@@ -23,6 +23,15 @@ class BuildQueues:
     def weight(self, parts: list[Child]) -> tree.Weight:
         return tree.Weight(parts[1], span=span_of(parts))
 
+    def resource_weight(self, parts: list[Child]) -> tree.ResourceWeight:
+        return tree.ResourceWeight(parts[1], parts[3], span=span_of(parts))
+
+    def queue_priority(self, parts: list[Child]) -> tree.QueuePriority:
+        return tree.QueuePriority(parts[1], span=span_of(parts))
+
+    def never_reclaimed(self, parts: list[Child]) -> tree.NeverReclaimed:
+        return tree.NeverReclaimed(span=span_of(parts))
+
     def match(self, parts: list[Child]) -> tree.Match:
         return tree.Match(all_of(parts, tree.MatchCondition), span=span_of(parts))
 

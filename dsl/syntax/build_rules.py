@@ -1,11 +1,12 @@
 """Builds the syntax tree: one method for each grammar rule of policy rules, guards and tests."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from lark import Token
 
 from . import tree
-from .rule_children import Child, Gang, KeywordNames, all_of, first_of, names_behind, span_of, unquoted, words_of
+from .rule_children import AtLeast, Child, Gang, KeywordNames, all_of, first_of, names_behind, span_of, unquoted, words_of
 
 
 class BuildRules:
@@ -21,7 +22,8 @@ class BuildRules:
 
     def evict_from(self, parts: list[Child]) -> tree.EvictFrom:
         words = words_of(parts)
-        scope = "borrowing-queues" if "borrow" in words else "any-queue" if "any" in words else "same-queue"
+        scopes = {"borrow": "borrowing-queues", "any": "any-queue", "other": "other-queues"}
+        scope = next((scopes[word] for word in words if word in scopes), "same-queue")
         return tree.EvictFrom(scope, "in" in words, span=span_of(parts))  # type: ignore[arg-type]
 
     def order_by(self, parts: list[Child]) -> tree.OrderBy:
@@ -79,9 +81,20 @@ class BuildRules:
 
     def submit(self, parts: list[Child]) -> tree.Submit:
         queue = next(iter(names_behind(parts, "by")), None)
-        return tree.Submit(
-            parts[1], queue, all_of(parts, (tree.Pods, tree.PodSetGroup)), all_of(parts, tree.Attribute), span=span_of(parts)
-        )
+        pods, astray, before = list[tree.Pods | tree.PodSetGroup](), list[tree.Number](), None
+        for part in all_of(parts, (tree.Pods, tree.PodSetGroup, tree.Attribute, AtLeast)):
+            if isinstance(part, tree.Pods | tree.PodSetGroup):
+                pods.append(part)
+            elif isinstance(part, AtLeast):
+                if isinstance(before, tree.Pods):
+                    pods[-1] = replace(before, minimum=part.count)
+                else:
+                    astray.append(part.count)
+            before = part
+        return tree.Submit(parts[1], queue, tuple(pods), all_of(parts, tree.Attribute), tuple(astray), span=span_of(parts))
+
+    def at_least(self, parts: list[Child]) -> AtLeast:
+        return AtLeast(parts[2], span=span_of(parts))
 
     def submit_by(self, parts: list[Child]) -> KeywordNames:
         return KeywordNames("by", (parts[1],), span=span_of(parts))
@@ -90,7 +103,7 @@ class BuildRules:
         return tree.PodSetGroup(parts[1], all_of(parts, tree.Pods), span=span_of(parts))
 
     def gang(self, parts: list[Child]) -> Gang:
-        return Gang(parts[2], span=span_of(parts))
+        return Gang(parts[-2], len(parts) > 2, span=span_of(parts))
 
     def pods(self, parts: list[Child]) -> tree.Pods:
         gang = first_of(parts, Gang)
@@ -100,6 +113,7 @@ class BuildRules:
             all_of(parts, tree.Name),
             first_of(parts, tree.PlaceWish),
             all_of(parts, tree.InSlices),
+            gang is None or gang.together,
             span=span_of(parts),
         )
 
@@ -132,6 +146,9 @@ class BuildRules:
     def remove_node(self, parts: list[Child]) -> tree.RemoveNode:
         return tree.RemoveNode(parts[2], span=span_of(parts))
 
+    def with_pods(self, parts: list[Child]) -> tree.Amount:
+        return parts[1]  # type: ignore[no-any-return]  # behind `with`
+
     def on_nodes(self, parts: list[Child]) -> KeywordNames:
         return KeywordNames("on nodes", all_of(parts, tree.Name), span=span_of(parts))
 
@@ -151,6 +168,7 @@ class BuildRules:
             reason=next(iter(names_behind(parts, "because")), None),
             rule=next(iter(names_behind(parts, "by")), None),
             nodes=names_behind(parts, "on nodes"),
+            pods=first_of(parts, tree.Amount),
             span=span_of(parts),
         )
 

@@ -38,7 +38,9 @@ ITEM_WORDS = (
 STATEMENT_WORDS = frozenset(
     """
     use share decide order queueing when default usage ignore level worth label taint tolerates missing placed owns borrows lends
-    guarantees weight for prefer only serves rather evicts reclaims stopped needs admits local evict where at expect
+    guarantees weight for prefer only serves rather evicts reclaims stopped needs admits local evict where at expect entitle score admit
+    enqueue gangs uses in search take accept votes
+    start never
     """.split()  # noqa: SIM905
 )
 """The words that start a statement of a block and no item."""

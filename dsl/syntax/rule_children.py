@@ -16,7 +16,15 @@ Child = Any
 
 @dataclass(frozen=True, slots=True)
 class Gang(tree.Spanned):
-    """`gang of 64 x`."""
+    """`gang of 64 x`, or `64 x` of pods that need not all start together."""
+
+    count: tree.Number
+    together: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AtLeast(tree.Spanned):
+    """`at least 4`."""
 
     count: tree.Number
 
@@ -46,6 +54,50 @@ class UsageWeight(tree.Spanned):
     """`cpu 1`."""
 
     resource: tree.Name
+    number: tree.Number
+
+
+@dataclass(frozen=True, slots=True)
+class DueClause(tree.Spanned):
+    """`where nothing is due counts 1`."""
+
+    counts: str
+
+
+@dataclass(frozen=True, slots=True)
+class UpToDemand(tree.Spanned):
+    """`up to demand, in at most 10 rounds, to 1/100`."""
+
+    rounds: tree.Number
+    remainder: tree.Number
+
+
+@dataclass(frozen=True, slots=True)
+class Moving(tree.Spanned):
+    """`, moving everybody, at most 16 workloads`."""
+
+    whom: str
+    most: tree.Number | None
+
+
+@dataclass(frozen=True, slots=True)
+class Flag(tree.Spanned):
+    """Words that are there or not: `in whole units`."""
+
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step(tree.Spanned):
+    """`in steps of 100m`."""
+
+    number: tree.Number
+
+
+@dataclass(frozen=True, slots=True)
+class LevelsAbove(tree.Spanned):
+    """`, up to 2 levels above`."""
+
     number: tree.Number
 
 
@@ -90,3 +142,8 @@ def words_of(parts: Sequence[Child]) -> list[str]:
 def names_behind(parts: Sequence[Child], keyword: str) -> tuple[tree.Name, ...]:
     """The names behind a keyword; none where it is left out."""
     return next((part.names for part in parts if isinstance(part, KeywordNames) and part.keyword == keyword), ())
+
+
+def flagged(parts: Sequence[Child], words: str) -> bool:
+    """Whether these words are there."""
+    return any(part.words == words for part in all_of(parts, Flag))

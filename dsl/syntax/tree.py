@@ -117,10 +117,15 @@ class Use(Spanned):
 
 @dataclass(frozen=True, slots=True)
 class ShareChoice(Spanned):
-    """`share borrowed|used|none`; `share borrowed rounded`."""
+    """`share borrowed|used|none`; `share borrowed rounded`; `share of entitlement|owned|cost where nothing is due counts 1`.
 
-    formula: Literal["borrowed", "used", "none"]
+    `weights` are those of `share of cost weighing gpu 4, cpu 1`.
+    """
+
+    formula: Literal["borrowed", "used", "none", "entitlement", "owned", "cost"]
     rounded: bool = False
+    nothing_due: Literal["", "0", "1", "x1000"] = ""
+    weights: tuple[tuple[Name, Number], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,10 +195,25 @@ class LostNodes(Spanned):
 
 
 @dataclass(frozen=True, slots=True)
+class CyclePass(Spanned):
+    """`allocate`, `end broken gangs`: one pass of a cycle."""
+
+    name: Literal[
+        "nominate", "enqueue", "allocate", "consolidate", "reclaim", "preempt", "backfill", "balance", "end broken gangs"
+    ]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ShrinkFirst(Spanned):
+    """`shrink before evicting`: surplus pods of victims go before whole workloads do."""
+
+
+@dataclass(frozen=True, slots=True)
 class Decide(Spanned):
-    """`decide at once` (no period), `decide in cycles of 1s`."""
+    """`decide at once` (no period), `decide in cycles of 1s`, `decide in cycles of 1s by allocate, reclaim`."""
 
     period: Number | None
+    passes: tuple[CyclePass, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +238,81 @@ class UsageWeights(Spanned):
     weights: tuple[tuple[Name, Number], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Entitle(Spanned):
+    """`entitle as owned`, `entitle by weight`, `entitle owned first, then by weight in whole units by priority`,
+    `entitle by weight up to demand, in at most 10 rounds, to 1/100`."""
+
+    way: Literal["owned", "weight", "owned-first", "demand"]
+    whole_units: bool = False
+    by_priority: bool = False
+    rounds: Number | None = None
+    remainder: Number | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceKey(Spanned):
+    """One key of `place pods by`: `free cpu in steps of 100m asc`, `fits-now desc`."""
+
+    path: str
+    resource: Name | None
+    descending: bool
+    step: Number | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceBy(Spanned):
+    """`place pods by fits-now desc, free gpu asc`: in which order nodes are tried."""
+
+    keys: tuple[PlaceKey, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreTerm(Spanned):
+    """`packed 5`, `packed 2 for gpu`, `least used 1`, `most used 2`, `balanced 1`, `near 5`."""
+
+    term: Literal["packed", "least used", "most used", "balanced", "near"]
+    weight: Number
+    resource: Name | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreNodes(Spanned):
+    """`score nodes packed 5 for gpu, balanced 1`: what the key `score` adds up."""
+
+    terms: tuple[ScoreTerm, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BoundTerm(Spanned):
+    """`limits`, `entitlement`, `owned if never evicted`, `6/5 of what exists`."""
+
+    bound: Literal["limits", "entitlement", "owned if never evicted", "existing"]
+    factor: Number | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WithinChoice(Spanned):
+    """`admit within limits, entitlement`, `enqueue within limits`."""
+
+    occasion: Literal["admit", "enqueue"]
+    bounds: tuple[BoundTerm, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenGangs(Spanned):
+    """`gangs broken for 60s end`."""
+
+    grace: Number
+
+
+@dataclass(frozen=True, slots=True)
+class StartCap(Spanned):
+    """`start up to 1/4 of gpu a cycle`: parts of what exists."""
+
+    parts: tuple[tuple[Number, Name], ...]
+
+
 Choice = (
     Use
     | ShareChoice
@@ -233,6 +328,13 @@ Choice = (
     | Ignore
     | PlacePods
     | LostNodes
+    | Entitle
+    | PlaceBy
+    | ScoreNodes
+    | WithinChoice
+    | BrokenGangs
+    | StartCap
+    | ShrinkFirst
 )
 
 
@@ -355,12 +457,25 @@ class FlavorItem(Spanned):
 
 
 @dataclass(frozen=True, slots=True)
+class NeverEvicted(Spanned):
+    """`never evicted` in a priority."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueLimits(Spanned):
+    """`queues use up to 1/4 of cpu, 1/8 of gpu` in a priority: parts of what exists."""
+
+    parts: tuple[tuple[Number, Name], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PriorityItem(Spanned):
     """`priority production 1000 { never evicted }`."""
 
     name: Name
     value: Number
     never_evicted: bool
+    limits: QueueLimits | None = None
 
 
 # --- cohorts and queues ---------------------------------------------------------------------------------------------
@@ -370,11 +485,11 @@ class PriorityItem(Spanned):
 class QuotaStatement(Spanned):
     """A quota statement.
 
-    verb and limit: owns amount|nothing; borrows and lends up-to|nothing|anything, lends all-but; guarantees amount.
+    verb and limit: owns amount|nothing|anything; uses up-to; borrows and lends up-to|nothing|anything, lends all-but; guarantees amount.
     `amount` is None for nothing and anything. `flavor` is what stands after `on`.
     """
 
-    verb: Literal["owns", "borrows", "lends", "guarantees"]
+    verb: Literal["owns", "uses", "borrows", "lends", "guarantees"]
     limit: Literal["amount", "up-to", "all-but", "nothing", "anything"]
     amount: Amount | None
     flavor: Name | None
@@ -385,6 +500,26 @@ class Weight(Spanned):
     """`weight 2`."""
 
     number: Number
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceWeight(Spanned):
+    """`weight 2 for gpu`."""
+
+    number: Number
+    resource: Name
+
+
+@dataclass(frozen=True, slots=True)
+class QueuePriority(Spanned):
+    """`priority 100` of a queue or cohort."""
+
+    number: Number
+
+
+@dataclass(frozen=True, slots=True)
+class NeverReclaimed(Spanned):
+    """`never reclaimed` of a queue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -502,6 +637,8 @@ class QueueItem(Spanned):
     body: tuple[
         QuotaStatement
         | Weight
+        | ResourceWeight
+        | QueuePriority
         | Match
         | FlavorList
         | Ceiling
@@ -515,7 +652,8 @@ class QueueItem(Spanned):
         | Namespaces
         | NeedsCheck
         | ByUsage
-        | LocalQueueStatement,
+        | LocalQueueStatement
+        | NeverReclaimed,
         ...,
     ]
 
@@ -525,7 +663,7 @@ class CohortItem(Spanned):
     """`cohort research { ... }`."""
 
     name: Name
-    body: "tuple[QuotaStatement | Weight | QueueItem | CohortItem, ...]"
+    body: "tuple[QuotaStatement | Weight | ResourceWeight | QueuePriority | QueueItem | CohortItem, ...]"
 
 
 # --- rules ----------------------------------------------------------------------------------------------------------
@@ -540,9 +678,9 @@ class TriggerStatement(Spanned):
 
 @dataclass(frozen=True, slots=True)
 class EvictFrom(Spanned):
-    """`evict from the same queue | queues that borrow | any queue [, in the same cohort]`."""
+    """`evict from the same queue | other queues | queues that borrow | any queue [, in the same cohort]`."""
 
-    scope: Literal["same-queue", "borrowing-queues", "any-queue"]
+    scope: Literal["same-queue", "borrowing-queues", "any-queue", "other-queues"]
     same_cohort: bool
 
 
@@ -561,11 +699,82 @@ class OrderBy(Spanned):
 
 
 @dataclass(frozen=True, slots=True)
+class PassTrigger(Spanned):
+    """`when workload fits what its queue is entitled to [in any resource][, up to 2 levels above]`, `when workload may be evicted`."""
+
+    occasion: Literal["fits-entitlement", "may-be-evicted"]
+    any_resource: bool = False
+    levels: Number | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InPass(Spanned):
+    """`in reclaim` in a preempt rule."""
+
+    cycle_pass: CyclePass
+
+
+@dataclass(frozen=True, slots=True)
+class SearchStatement(Spanned):
+    """`search by scenarios[, moving whom it can|everybody[, at most 16 workloads]]`, `search node by node[, sparing whom it can]`,
+    `search by rescheduling`."""
+
+    way: Literal["by scenarios", "node by node", "by rescheduling"]
+    moving: Literal["", "whom it can", "everybody"] = ""
+    most: Number | None = None
+    sparing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Take(Spanned):
+    """`take whole workloads`, `take single pods`, `take surplus pods one by one, then the rest together`."""
+
+    unit: Literal["whole workloads", "single pods", "surplus pods one by one, then the rest together"]
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptTerm(Spanned):
+    """`victim side is over [1/2 of] its [uncapped] entitlement`, `workload side is owed what it owns`,
+    `[3/2 of] workload side stays less saturated`."""
+
+    test: Literal["over-entitlement", "over-uncapped", "owed", "less-saturated"]
+    part: Number | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptWhere(Spanned):
+    """`accept where TEST or TEST`."""
+
+    terms: tuple[AcceptTerm, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class VoteWord(Spanned):
+    """`gang`: who has a say."""
+
+    name: Literal["gang", "priority", "conformance", "deserved", "share"]
+
+
+@dataclass(frozen=True, slots=True)
+class VoteTier(Spanned):
+    """`{ gang, conformance }`."""
+
+    votes: tuple[VoteWord, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Votes(Spanned):
+    """`votes { gang, conformance } then { deserved }`."""
+
+    tiers: tuple[VoteTier, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PreemptItem(Spanned):
     """`preempt reclaim-owned { ... }`."""
 
     name: Name
-    body: tuple[TriggerStatement | EvictFrom | Where | OrderBy, ...]
+    body: tuple[TriggerStatement | EvictFrom | Where | OrderBy | PassTrigger | InPass | SearchStatement | Take | AcceptWhere | Votes, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -632,13 +841,18 @@ class InSlices(Spanned):
 
 @dataclass(frozen=True, slots=True)
 class Pods(Spanned):
-    """`16 gpu and 64 cpu on a100 or h100`; with a gang, `gang of 64 x 1 gpu`; with places, `within rack in slices of 4 within host`."""
+    """`16 gpu and 64 cpu on a100 or h100`; with a gang, `gang of 64 x 1 gpu`; with places, `within rack in slices of 4 within host`.
+
+    Without `gang` the pods do not all start together: `8 x 1 gpu`, with the `minimum` of them that do, `at least 4`, behind a comma.
+    """
 
     count: Number | None
     amounts: tuple[Amount, ...]
     flavors: tuple[Name, ...]
     place: PlaceWish | None = None
     slices: tuple[InSlices, ...] = ()
+    gang: bool = True
+    minimum: Number | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -651,12 +865,13 @@ class PodSetGroup(Spanned):
 
 @dataclass(frozen=True, slots=True)
 class Submit(Spanned):
-    """`submit W by QUEUE { ... }`."""
+    """`submit W by QUEUE { ... }`. In `astray` is each `at least N` that does not stand behind a set of pods."""
 
     workload: Name
     queue: Name | None
     pods: tuple[Pods | PodSetGroup, ...]
     attributes: tuple[Attribute, ...]
+    astray: tuple[Number, ...] = ()
 
     @property
     def pod_sets(self) -> tuple[tuple[Pods, str], ...]:
@@ -726,7 +941,8 @@ class At(Spanned):
 class Expect(Spanned):
     """`expect W admitted borrowing on h100`, `... pending because R by RULE`, `... evicted by RULE`, `... rejected by RULE`.
 
-    `nodes` are those of `... admitted on nodes n1, n2`; empty where the test says nothing of them.
+    `nodes` are those of `... admitted on nodes n1, n2`; empty where the test says nothing of them. `pods` is how many run in all, of
+    `... admitted with 6 pods`.
     """
 
     workload: Name
@@ -736,6 +952,7 @@ class Expect(Spanned):
     reason: Name | None = None
     rule: Name | None = None
     nodes: tuple[Name, ...] = ()
+    pods: Amount | None = None
 
 
 @dataclass(frozen=True, slots=True)

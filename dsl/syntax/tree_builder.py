@@ -6,9 +6,10 @@ from lark import TextSlice, Token, Transformer
 from lark.lexer import Lexer, LexerState, LexerThread, LineCounter
 
 from . import tree
+from .build_passes import BuildPasses
 from .build_queues import BuildQueues
 from .build_rules import BuildRules
-from .rule_children import Child, StrategyWord, UsageWeight, all_of, first_of, key_of, span_of, token_of, unquoted, words_of
+from .rule_children import Child, DueClause, StrategyWord, UsageWeight, all_of, first_of, key_of, span_of, token_of, unquoted, words_of
 
 
 class ItemLexer(LexerThread):
@@ -23,7 +24,7 @@ class ItemLexer(LexerThread):
         return cls(lexer, LexerState(text, counter))
 
 
-class Build(BuildQueues, BuildRules, Transformer[Token, Any]):
+class Build(BuildPasses, BuildQueues, BuildRules, Transformer[Token, Any]):
     """Builds the nodes. Each method gets all children of its grammar rule, including keywords."""
 
     def start(self, parts: list[Child]) -> tree.Item:
@@ -55,7 +56,14 @@ class Build(BuildQueues, BuildRules, Transformer[Token, Any]):
         return tree.Use(str(parts[1]), span=span_of(parts))
 
     def share(self, parts: list[Child]) -> tree.ShareChoice:
-        return tree.ShareChoice(str(parts[1]), len(parts) > 2, span=span_of(parts))  # type: ignore[arg-type]
+        due, weighing = first_of(parts, DueClause), first_of(parts, tree.UsageWeights)
+        return tree.ShareChoice(
+            str(parts[2] if parts[1] == "of" else parts[1]),  # type: ignore[arg-type]
+            "rounded" in words_of(parts),
+            "" if due is None else due.counts,
+            () if weighing is None else weighing.weights,
+            span=span_of(parts),
+        )
 
     def order(self, parts: list[Child]) -> tree.Order:
         return tree.Order(str(parts[1]), all_of(parts, tree.Key), span=span_of(parts))  # type: ignore[arg-type]
@@ -67,7 +75,7 @@ class Build(BuildQueues, BuildRules, Transformer[Token, Any]):
         return tree.FlavorChoice(str(parts[1]), parts[2] == "try", span=span_of(parts))  # type: ignore[arg-type]
 
     def decide(self, parts: list[Child]) -> tree.Decide:
-        return tree.Decide(first_of(parts, tree.Number), span=span_of(parts))
+        return tree.Decide(first_of(parts, tree.Number), all_of(parts, tree.CyclePass), span=span_of(parts))
 
     def preempt_way(self, parts: list[Child]) -> tree.PreemptWay:
         return tree.PreemptWay(tuple(part.name for part in all_of(parts, StrategyWord)), span=span_of(parts))
@@ -80,7 +88,7 @@ class Build(BuildQueues, BuildRules, Transformer[Token, Any]):
         return tree.UsageDecay(half_life, sampling, span=span_of(parts))
 
     def usage_weights(self, parts: list[Child]) -> tree.UsageWeights:
-        return tree.UsageWeights(tuple((part.resource, part.number) for part in all_of(parts, UsageWeight)), span=span_of(parts))
+        return self.weighing(parts)
 
     def usage_weight(self, parts: list[Child]) -> UsageWeight:
         return UsageWeight(parts[0], parts[1], span=span_of(parts))
@@ -103,6 +111,9 @@ class Build(BuildQueues, BuildRules, Transformer[Token, Any]):
 
     def lost_nodes(self, parts: list[Child]) -> tree.LostNodes:
         return tree.LostNodes(str(parts[5]), span=span_of(parts))  # type: ignore[arg-type]
+
+    def shrink(self, parts: list[Child]) -> tree.ShrinkFirst:
+        return tree.ShrinkFirst(span=span_of(parts))
 
     # --- what exists
 
@@ -156,4 +167,5 @@ class Build(BuildQueues, BuildRules, Transformer[Token, Any]):
         return tree.PlacedIn(first_of(parts, tree.Name), span=span_of(parts))
 
     def priority(self, parts: list[Child]) -> tree.PriorityItem:
-        return tree.PriorityItem(parts[1], parts[2], "never" in words_of(parts), span=span_of(parts))
+        pinned = first_of(parts, tree.NeverEvicted) is not None
+        return tree.PriorityItem(parts[1], parts[2], pinned, first_of(parts, tree.QueueLimits), span=span_of(parts))

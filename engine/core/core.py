@@ -157,7 +157,7 @@ class ArrayCore:
 
     @property
     def decides_in_cycles(self) -> bool:
-        return self.graph is not None and self.graph.settings.cycles is not None
+        return self.graph is not None and self.graph.settings.in_cycles
 
     # --- what check_fact asks -------------------------------------------------------------------------------------------
 
@@ -173,6 +173,10 @@ class ArrayCore:
     def running(self) -> Iterable[Workload]:
         """See `gpol.engine.intake.check.Known`."""
         return [workload for workload in self._tables.in_order() if workload.admitted is not None]
+
+    def elastic(self) -> Iterable[Workload]:
+        """See `gpol.engine.intake.check.Known`: whoever may have more and fewer pods is beyond the tables."""
+        return ()
 
     # --- facts ----------------------------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..elastic.pod_counts import is_elastic
 from ..eligibility import barrier, companions, groups_of, turn, without_places
 from ..event_parts import POD_COUNT, PodSet, as_json
 from ..guard import matches
@@ -132,6 +133,8 @@ class Demands:
     def _check(self, workload: Workload, most: int, resources: list[str], groups: Groups) -> None:
         """Raise BeyondBoundsError for amounts or numbers of searches that are not proven to be small enough."""
         pod_sets = workload.fact.pod_sets
+        if is_elastic(workload.fact):
+            raise BeyondBoundsError("a workload may have more and fewer pods")
         if most > self.policy.most:
             raise BeyondBoundsError("a workload asks for too much")
         flavors = sum(self.policy.programs.pool[at] * len(of) for of, at in groups)

@@ -1,12 +1,13 @@
 """How single decisions change the tables: those that are recorded, and those that a fact makes by itself."""
 
-from ..events import AnyDecision, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted, WorkloadPlaced
+from ..events import AnyDecision, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted, WorkloadMoved, WorkloadPlaced, WorkloadResized
 from ..intake import changes
 from ..outcome.decision import Eviction, LastDeferral, Outcome, Rejection
 from ..outcome.named import charged
 from . import columns as c
 from .kernels.places import stir
 from .store import TableStore
+from .tables import BeyondBoundsError
 from .usage_books import UsageBooks
 
 
@@ -23,10 +24,13 @@ def apply_decision(store: TableStore, usage: UsageBooks, event: AnyDecision) -> 
             _count(store)
         case WorkloadEvicted():
             evict(store, usage, event.workload, event.beneficiary, event.by if event.preemption == "operator" else None, now)
-        case WorkloadPlaced():
+        case WorkloadPlaced() | WorkloadMoved():
+            replaces_lost = event.reason == "NodeLost"
             with usage.changing(event.workload, now):
-                store.change(event.workload, lambda workload: changes.place(workload, event.assignments, event.reason == "NodeLost"))
+                store.change(event.workload, lambda workload: changes.place(workload, event.assignments, replaces_lost))
             _count(store)
+        case WorkloadResized():
+            raise BeyondBoundsError("a workload grows")
         case WorkloadDeferred():
             tried = tuple((each.pod_set, each.resource, each.index) for each in event.tried)
             last = LastDeferral(event.reason, event.outcome, event.waits == "parked", event.preempting, event.alike, tried, event.victims)

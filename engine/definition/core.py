@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from ..elastic.pod_counts import is_elastic
 from ..errors import FactError
 from ..events import AnyDecision, AnyEvent
 from ..explain.decisions import tell
@@ -21,6 +22,7 @@ from ..workload import Workload
 from .admission.cycle import next_cycle, run_cycle
 from .admission.nominate import nominate
 from .admission.settle import next_wake, settle
+from .passes.pass_cycle import next_pass_cycle, run_passes
 from .snapshot import frozen, thawed
 from .state.state import State
 from .state.trial import Trial
@@ -61,7 +63,7 @@ class DefinitionCore:
 
     @property
     def decides_in_cycles(self) -> bool:
-        return self.graph is not None and self.graph.settings.cycles is not None
+        return self.graph is not None and self.graph.settings.in_cycles
 
     # --- what check_fact asks -------------------------------------------------------------------------------------------
 
@@ -77,6 +79,10 @@ class DefinitionCore:
     def running(self) -> Iterable[Workload]:
         """See `gpol.engine.intake.check.Known`."""
         return [workload for workload in self.state.in_order() if workload.admitted is not None]
+
+    def elastic(self) -> Iterable[Workload]:
+        """See `gpol.engine.intake.check.Known`."""
+        return [workload for workload in self.state.in_order() if is_elastic(workload.fact)]
 
     # --- facts ----------------------------------------------------------------------------------------------------------
 
@@ -97,7 +103,7 @@ class DefinitionCore:
         if not self.decides_in_cycles:
             outcomes += settle(self.state)
         elif isinstance(fact, TimeAdvanced):  # other facts wait for the next cycle, so that all of one moment are taken in together
-            outcomes += run_cycle(self.state)
+            outcomes += run_cycle(self.state) if self.state.graph.settings.passes is None else run_passes(self.state)
         return tell(self.state.graph, outcomes, self.state.time, self.state.cause)
 
     def apply(self, event: AnyEvent, graph: PolicyGraph | None = None) -> None:
@@ -113,6 +119,8 @@ class DefinitionCore:
         except FactError:
             return False
         state = self.state
+        if state.graph.settings.passes is not None:
+            return False  # what passes will do for it is not known before the next cycle
         workload = submitted(fact, state.submissions + 1)
         route(state.graph, workload)
         if rejection(state.graph, workload) is not None:
@@ -137,4 +145,6 @@ class DefinitionCore:
     def next_wake(self) -> int | None:
         if self.state.policy is None:
             return None
-        return next_cycle(self.state) if self.decides_in_cycles else next_wake(self.state)
+        if not self.decides_in_cycles:
+            return next_wake(self.state)
+        return next_cycle(self.state) if self.state.graph.settings.passes is None else next_pass_cycle(self.state)

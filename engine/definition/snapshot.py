@@ -19,7 +19,7 @@ from ..workload import NOWHERE, Shape, Workload
 from .state.state import State
 from .transition.apply import enter, take_over
 
-FORMAT: Literal[5] = 5
+FORMAT: Literal[6] = 6
 """The version of the form, and of what events do to a state: a change of either raises it, and older snapshots are made anew."""
 
 Count = Annotated[int, Field(ge=0, strict=True)]
@@ -41,7 +41,7 @@ class _Queue(Part):
 class _Content(Part):
     """A whole state. `policy` is the digest of the policy's meaning, None before the first policy; `queues` are there where it defers."""
 
-    format: Literal[5] = FORMAT
+    format: Literal[6] = FORMAT
     seq: Count
     cause: Count
     time: Count

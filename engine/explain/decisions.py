@@ -1,15 +1,26 @@
 """From what a core decided to the events that are recorded: each with its reason, and with what it rests on as data."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from ..event_parts import EvictionKind, FlavorAttempt, Operand, RuleRef, Tried
-from ..events import AnyDecision, WorkloadAdmitted, WorkloadDeferred, WorkloadEvicted, WorkloadPlaced, WorkloadRejected, WorkloadReplaced
+from ..events import (
+    AnyDecision,
+    WorkloadAdmitted,
+    WorkloadDeferred,
+    WorkloadEvicted,
+    WorkloadMoved,
+    WorkloadPlaced,
+    WorkloadRejected,
+    WorkloadReplaced,
+    WorkloadResized,
+)
 from ..guard import fields
-from ..outcome.decision import Admission, Deferral, Eviction, Outcome, Placing, Rejection, Replacement
+from ..outcome.decision import Admission, Deferral, Eviction, Outcome, Placing, Rejection, Relocation, Replacement, Resize
 from ..outcome.grounds import Why
 from ..outcome.named import assignments, charges
-from ..outcome.nomination import Attempt, FlavorAssignment, Victim
+from ..outcome.nomination import Attempt, FlavorAssignment, Request, Victim
+from ..policy.pass_settings import PassName
 from ..policy_graph import PolicyGraph, Source
 from .policy_lines import limit_named, local_queue_line, node_line, quota_line, rule_line
 from .unplaced import place_failure, unplaced, unplaced_told
@@ -22,12 +33,21 @@ _REJECTIONS = {
     "denied": "Denied",
 }
 
-_EVICTIONS: dict[EvictionKind, Literal["EvictedByOperator", "Drained", "NodeLost"]] = {
+_EVICTIONS: dict[EvictionKind, Literal["EvictedByOperator", "Drained", "NodeLost", "GangBroken"]] = {
     "operator": "EvictedByOperator",
     "stopped": "Drained",
     "node-lost": "NodeLost",
+    "broken-gang": "GangBroken",
 }
 """The reasons of evictions that are for nobody; all others are preemptions."""
+
+PASS_OF_EVICTION: Mapping[EvictionKind, PassName] = {
+    "reclaim": "reclaim",
+    "in-queue": "preempt",
+    "consolidation": "consolidate",
+    "balance": "balance",
+}
+"""The pass that evicts for a reason, where the policy decides by passes."""
 
 SHARES = ("preemptor's share, with it running", "victim's share, before", "victim's share, without it")
 """What fair sharing compares."""
@@ -46,6 +66,21 @@ def _told(graph: PolicyGraph, outcome: Outcome, time: int, cause: int) -> AnyDec
             return _evicted(graph, outcome, time, cause)
         case Placing():
             return _placed(graph, outcome, time, cause)
+        case Relocation():
+            return WorkloadMoved(
+                time=time,
+                cause=cause,
+                workload=outcome.workload,
+                queue=graph.nodes[outcome.queue].name,
+                priority=outcome.priority,
+                reason="Consolidated",
+                beneficiary=outcome.beneficiary,
+                moves=outcome.moves,
+                assignments=outcome.assignments,
+                why=Why(),
+            )
+        case Resize():
+            return _resized(graph, outcome, time, cause)
         case Replacement():
             return WorkloadReplaced(
                 time=time,
@@ -66,10 +101,6 @@ def _told(graph: PolicyGraph, outcome: Outcome, time: int, cause: int) -> AnyDec
 
 
 def _admitted(graph: PolicyGraph, outcome: Admission, time: int, cause: int) -> WorkloadAdmitted:
-    operands = []
-    for (slot, amount), used, owned in zip(outcome.request, outcome.used, outcome.owned, strict=True):
-        for name, value in (("asks", amount), ("queue uses", used), ("queue owns", owned)):
-            operands.append(Operand(name=name, value=slot_amount(graph, slot, value)))
     rule = quota_line(graph, outcome.queue, outcome.request, outcome.borrowed)
     if outcome.victims:
         rule = rule_line(graph.preempt[outcome.victims[0].rule])
@@ -85,7 +116,15 @@ def _admitted(graph: PolicyGraph, outcome: Admission, time: int, cause: int) -> 
         borrowed=charges(graph, outcome.borrowed),
         replaces=outcome.replaces,
         passed_over=tuple(_passed_over(graph, outcome.flavors)),
-        why=Why(rule=rule, operands=tuple(operands)),
+        why=Why(rule=rule, operands=_asked(graph, outcome.request, outcome.used, outcome.owned)),
+    )
+
+
+def _asked(graph: PolicyGraph, request: Request, used: tuple[int, ...], owned: tuple[int, ...]) -> tuple[Operand, ...]:
+    """What is asked for of each slot, beside what the queue used of it before, and what it owns."""
+    told = (("asks", [amount for _, amount in request]), ("queue uses", used), ("queue owns", owned))
+    return tuple(
+        Operand(name=name, value=slot_amount(graph, slot, values[at])) for at, (slot, _) in enumerate(request) for name, values in told
     )
 
 
@@ -103,6 +142,33 @@ def _attempt(graph: PolicyGraph, pod_set: str, attempt: Attempt) -> FlavorAttemp
         resources=attempt.resources,
         borrows=attempt.level > 0,
         obstacles=tuple(named_obstacle(graph, obstacle) for obstacle in attempt.obstacles),
+    )
+
+
+# --- more and fewer pods ----------------------------------------------------------------------------------------------
+
+
+def _resized(graph: PolicyGraph, outcome: Resize, time: int, cause: int) -> WorkloadResized:
+    victim = outcome.victim
+    if victim is None:
+        rule = quota_line(graph, outcome.queue, outcome.added, outcome.borrowed)
+        operands = _asked(graph, outcome.added, outcome.used, outcome.owned)
+    else:
+        rule, operands = rule_line(graph.preempt[victim.rule]), tuple(_by_rule(graph, victim))
+    return WorkloadResized(
+        time=time,
+        cause=cause,
+        workload=outcome.workload,
+        queue=graph.nodes[outcome.queue].name,
+        priority=outcome.priority,
+        reason="RoomForMore" if victim is None else "Preempted",
+        beneficiary=outcome.beneficiary,
+        preemption=None if victim is None else victim.kind,
+        changes=outcome.changes,
+        assignments=outcome.assignments,
+        usage=charges(graph, outcome.request),
+        borrowed=charges(graph, outcome.borrowed),
+        why=Why(rule=rule, operands=operands, limit=limit_named(graph, outcome.limit)),
     )
 
 
@@ -146,12 +212,15 @@ def _evicted(graph: PolicyGraph, outcome: Eviction, time: int, cause: int) -> Wo
 def _eviction_line(graph: PolicyGraph, outcome: Eviction) -> RuleRef | None:
     """The line that says that a workload goes: a preempt rule, what the beneficiary's queue may evict, or what is drained."""
     victim = outcome.victim
-    if victim.kind in ("operator", "node-lost"):
+    if victim.kind in ("operator", "node-lost", "broken-gang"):
         return None
     if victim.kind == "stopped":
         return local_queue_line(graph, victim.queue, outcome.local_queue) if outcome.local_queue else node_line(graph, victim.queue)
     if victim.rule >= 0:
         return rule_line(graph.preempt[victim.rule])
+    if graph.settings.passes is not None:
+        in_pass = PASS_OF_EVICTION[victim.kind]
+        return next(rule_line(rule) for rule in graph.preempt if rule.search is not None and rule.search.in_pass == in_pass)
     preemption = graph.queue_at(outcome.beneficiary_queue).preemption
     lines: dict[str, Source | None] = {"in-queue": preemption.own_source, "reclaim-while-borrowing": preemption.borrowing_source}
     return node_line(graph, outcome.beneficiary_queue, lines.get(victim.kind, preemption.reclaims_source))

@@ -88,6 +88,8 @@ class _Pending:
         """The fields of its standing."""
         probe, name = self.core.probe, self.workload.name
         holds = probe.holds(name)
+        if self.graph.settings.passes is not None and not holds:
+            return {**self._place(), **self._by_passes(probe)}
         if holds and self.briefly:
             return {**self._place(), **self._held(holds)}
         reserved = list(probe.reservations())
@@ -105,6 +107,19 @@ class _Pending:
             told = {**self._held(holds), "remedies": release(holds, nomination), "never": self._never(nomination)}
             return {**self._place(), **told, **now}
         return {**self._place(), **self._reason(probe, nomination, others), **self._judged(probe, nomination)}
+
+    def _by_passes(self, probe: Probe) -> dict[str, object]:
+        """How the last cycle of passes ended for it, and what the next one does. A nomination goes by other rules than
+        passes do: of that there is only told what holds for both, whether there are places at all."""
+        deferral = self.workload.deferred
+        told: dict[str, object] = {"reason": "PendingEvaluation"}
+        if deferral is not None:
+            told = {"reason": deferral.reason, "outcome": deferral.outcome, "victims": deferral.victims}
+        if self.briefly:
+            return told
+        nomination = nominate(probe, self.workload.name)
+        now = "cycle " + probe.next_cycle(self.workload.name)
+        return {**told, "now": now, "places": unplaced(self.graph, nomination.flavors), "never": self._never(nomination)}
 
     def _held(self, holds: Sequence[Hold]) -> dict[str, object]:
         """What holds it."""

@@ -10,6 +10,7 @@ from itertools import islice, product
 from typing import Literal
 
 from ..cores import Probe, View
+from ..elastic.pod_counts import least_pods
 from ..eligibility import companions, groups_of, labels_of, selects, untolerated
 from ..event_parts import Limit, PodSet, Toleration, asked_by_one
 from ..facts import WorkloadSubmitted
@@ -192,7 +193,7 @@ class _Tries:
         What is held already by the workload whose place it takes is not charged.
         """
         together: dict[str, list[tuple[PodSet, int]]] = {}
-        for index, (pod_set, count) in enumerate(zip(self.workload.fact.pod_sets, self.workload.remaining, strict=True)):
+        for index, (pod_set, count) in enumerate(zip(self.workload.fact.pod_sets, least_pods(self.workload), strict=True)):
             together.setdefault(companions(index, pod_set), []).append((pod_set, count))
         parts = [
             self._choices(group, together[name])

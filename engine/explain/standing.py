@@ -220,7 +220,7 @@ class Standing(Part):
     also: tuple[HoldStanding, ...] = ()
     outcome: DeferralOutcome | None = None
     victims: tuple[str, ...] = ()
-    now: Literal["fits", "evicts", "waits"] | None = None
+    now: Literal["fits", "evicts", "waits", "cycle fits", "cycle evicts", "cycle waits"] | None = None
     flavors: tuple[FlavorStanding, ...] = ()
     rules: tuple[RuleStanding, ...] = ()
     keepers: tuple[Keeper, ...] = ()

@@ -168,6 +168,11 @@ def place(workload: Workload, given: tuple[Assignment, ...], in_place_of_lost: b
         workload.lost_nodes = ()
 
 
+def resize(workload: Workload, request: Request, given: tuple[Assignment, ...]) -> None:
+    """Let a running workload have these pods from now on, charged for a request."""
+    workload.usage, workload.assignments = request, given
+
+
 def evict(workload: Workload, operator: str | None, now: int) -> None:
     """Let a workload wait again from now on; an operator who evicts it holds it as well."""
     _stop(workload)

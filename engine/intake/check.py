@@ -4,11 +4,14 @@ from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from .. import facts
+from ..elastic.pod_counts import is_elastic
 from ..errors import FactError
 from ..event_parts import Placement
 from ..nodes.inventory import Machine
 from ..nodes.lost_nodes import all_nodes_of
 from ..nodes.wishes import LEADER_REMEDY, asked_of_places, leader_asking_otherwise
+from ..policy.pass_demands import check_for_passes, check_update_for_passes
+from ..policy.undecided import why_undecided
 from ..policy_graph import PolicyGraph
 from ..workload import Workload
 from .capacity import flavors_of_node
@@ -39,6 +42,9 @@ class Known(Protocol):
     def running(self) -> Iterable[Workload]:
         """Who runs, in the order of the submissions."""
 
+    def elastic(self) -> Iterable[Workload]:
+        """All live workloads that may have more and fewer pods, in the order of the submissions."""
+
 
 def check_fact(known: Known, fact: facts.Fact, graph: PolicyGraph | None) -> None:
     """Raise FactError unless the fact can have happened now."""
@@ -59,6 +65,8 @@ def check_fact(known: Known, fact: facts.Fact, graph: PolicyGraph | None) -> Non
             if known.workload(fact.workload) is not None:
                 raise FactError(f"workload `{fact.workload}` is already submitted; finish or cancel it first, or use another name")
             check_entry(active, fact)
+            check_for_passes(active, fact)
+            check_surplus(active, fact)
         case facts.CapacityChanged():
             _check_capacity(active, fact)
         case facts.UsageReported():
@@ -93,14 +101,29 @@ def check_entry(graph: PolicyGraph, fact: facts.WorkloadSubmitted) -> None:
         raise FactError(f"workload `{fact.workload}` names queue `{fact.queue}`, but its {leads}; leave one of the two out")
 
 
+def check_surplus(graph: PolicyGraph, fact: facts.WorkloadSubmitted) -> None:
+    """Raise FactError for an elastic workload where the policy decides in cycles: its surplus would never come or go."""
+    if not graph.settings.has_surplus and is_elastic(fact):
+        cause = f"workload `{fact.workload}` has pods beyond its minimum, and the policy decides in cycles, which has no such surplus"
+        remedy = "leave `minimum` out, say `min_count` where fewer pods will do for good, or decide at once"
+        raise FactError(f"{cause}; {remedy}")
+
+
 def _check_policy(known: Known, fact: facts.PolicyActivated, graph: PolicyGraph | None) -> None:
     if graph is None:
         raise FactError("PolicyActivated came without its policy graph")
+    undecided = why_undecided(graph)
+    if undecided is not None:
+        raise FactError(undecided)
     if graph.digest != fact.digest:
         raise FactError(f"the policy's digest is {graph.digest}, the fact says {fact.digest}")
     old = known.graph
     if old is None:
         return
+    elastic = next(iter(known.elastic()), None)
+    if elastic is not None and not graph.settings.has_surplus:
+        cause = f"`{elastic.name}` has pods beyond its minimum, and the policy decides in cycles, which has no such surplus"
+        raise FactError(f"{cause}; let it end, cancel it, or decide at once")
     slots = set(graph.slot_names)
     for workload in known.running():
         if workload.evicting and not graph.settings.defers:
@@ -258,6 +281,7 @@ def _check_update(graph: PolicyGraph, workload: Workload, fact: facts.WorkloadUp
     if fact.hold and workload.admitted is not None:
         raise FactError(f"workload `{fact.workload}` runs, so it cannot be held")
     _check_lost(workload, fact.lost_nodes or ())
+    check_update_for_passes(graph, fact)
     counts = {pod_set.name: (pod_set.count, left) for pod_set, left in workload.pod_sets()}
     for name in sorted(fact.reclaimable or {}):
         done = (fact.reclaimable or {})[name]

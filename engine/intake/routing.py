@@ -4,7 +4,8 @@ from collections.abc import Hashable
 
 from ..facts import WorkloadSubmitted
 from ..guard import matches
-from ..policy_graph import Condition, PolicyGraph, Queue, SaidText
+from ..policy.doors import Condition, SaidText
+from ..policy_graph import PolicyGraph, Queue
 from ..workload import NOWHERE, Workload
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from ..event_parts import Assignment, DeferralOutcome, LimitKind
+from ..event_parts import Assignment, DeferralOutcome, LimitKind, MovedPods, PodSetChange
 from ..events import DeferralReason
 from .nomination import FlavorAssignment, NoPlaces, Request, Value, Victim
 
@@ -123,6 +123,41 @@ class Placing:
 
 
 @dataclass(frozen=True, slots=True)
+class Relocation:
+    """Pods of a running workload go to other places for a `beneficiary`: `assignments` are all that it has from now."""
+
+    workload: str
+    queue: int
+    priority: int
+    beneficiary: str
+    moves: tuple[MovedPods, ...]
+    assignments: tuple[Assignment, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Resize:
+    """A running workload has more or fewer pods: `assignments` and `request` are all that it has and is charged from now.
+
+    Where it grows, of each slot of `added` its queue `used` so much before and `owned` so much, and `borrowed` lies beyond that. Where it
+    gives up surplus, as a `victim`, that is for the `beneficiary`, which the `limit` kept waiting.
+    """
+
+    workload: str
+    queue: int
+    priority: int
+    changes: tuple[PodSetChange, ...]
+    assignments: tuple[Assignment, ...]
+    request: Request
+    added: Request = ()
+    used: tuple[int, ...] = ()
+    owned: tuple[int, ...] = ()
+    borrowed: Request = ()
+    victim: Victim | None = None
+    beneficiary: str | None = None
+    limit: BindingLimit | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Replacement:
     """A running workload is over: another one, `by`, takes its place with all that it held."""
 
@@ -175,4 +210,4 @@ class Deferral:
     hold: Hold | None = None
 
 
-Outcome = Admission | Eviction | Placing | Replacement | Rejection | Deferral
+Outcome = Admission | Eviction | Placing | Relocation | Resize | Replacement | Rejection | Deferral

@@ -10,7 +10,7 @@ from enum import IntEnum
 from fractions import Fraction
 from typing import Literal, NamedTuple
 
-from ..event_parts import EvictionKind, KeptOffCause, ObstacleKind, PlacedPods, PlacesFailure
+from ..event_parts import Assignment, EvictionKind, KeptOffCause, ObstacleKind, PlacedPods, PlacesFailure, PodSetChange
 
 Request = tuple[tuple[int, int], ...]
 """(slot, amount) pairs in ascending order of slot, amounts above 0, in the smallest unit."""
@@ -224,11 +224,21 @@ class RunnerUp:
 
 
 @dataclass(frozen=True, slots=True)
+class SurplusTaken:
+    """What a victim has that gives up surplus pods and runs on: its assignments and what it is charged from then, and which pods go."""
+
+    assignments: tuple[Assignment, ...]
+    usage: Request
+    changes: tuple[PodSetChange, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Victim:
     """A workload that has to go, and what was compared when it was picked.
 
     By a preempt rule: its index, the values of `rule.compared`, and for the first victim the runner-up. By fair sharing: the
     shares of the preemptor's side with it running, and of the victim's side before and after. `evicting`: it was told to go before.
+    `left`: it does not go, and gives up surplus alone.
     """
 
     workload: str
@@ -241,6 +251,7 @@ class Victim:
     runner_up: RunnerUp | None = None
     shares: ComparedShares | None = None
     evicting: bool = False
+    left: SurplusTaken | None = None
 
 
 CandidateOutcome = Literal[

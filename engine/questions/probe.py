@@ -3,11 +3,13 @@
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Literal
 
 from ..definition.admission.binding_limit import attempt_limits, binding_limit, limit_on
 from ..definition.admission.nominate import nominate, preemptor_of, search
 from ..definition.admission.place_pods import places_held, without_its_places
 from ..definition.admission.settle import reservations
+from ..definition.passes.pass_cycle import decide_passes
 from ..definition.placement.placer import find_places
 from ..definition.preemption.candidates import satisfies
 from ..definition.preemption.rules import Found, Preemptor, RuleSearch
@@ -19,7 +21,7 @@ from ..event_parts import PodSet
 from ..facts import WorkloadSubmitted
 from ..intake.holds import holds, is_inactive, released
 from ..intake.local_usage import usage_rank
-from ..outcome.decision import BindingLimit, Hold
+from ..outcome.decision import Admission, BindingLimit, Deferral, Eviction, Hold
 from ..outcome.nomination import KeptCandidate, Mode, Nomination, NoPlaces, Note, Obstacle, ProtectedVictim, Request, Share
 from ..policy_graph import PolicyGraph
 from ..workload import Workload
@@ -135,7 +137,7 @@ class DefinitionProbe:
         if not victims:
             return None
         trial = self._trial()
-        with trial.without(self._state.workloads[victim.workload] for victim in victims):
+        with trial.after(victims):
             failures = find_places(trial.places, preemptor.to_place).failures
         return (len(victims), failures[0]) if failures else None
 
@@ -166,6 +168,14 @@ class DefinitionProbe:
         flavors = without_its_places(nomination.flavors)
         workload = self._workload(nomination.workload)
         return preemptor_of(self._trial(), workload, flavors.request, sorted(flavors.needing), flavors)
+
+    def next_cycle(self, workload: str) -> Literal["fits", "evicts", "waits"]:
+        outcomes = decide_passes(self._state)
+        mine = next((outcome for outcome in outcomes if not isinstance(outcome, Eviction) and outcome.workload == workload), None)
+        if isinstance(mine, Admission):
+            return "fits"
+        waits_for_others = isinstance(mine, Deferral) and mine.last.outcome in ("preempting", "deferred")
+        return "evicts" if waits_for_others else "waits"
 
     def reservations(self) -> Sequence[Nomination]:
         if self.graph.settings.defers:

@@ -4,6 +4,8 @@ Of several at the same time, ends come first, in the order of admission; then wa
 their own order. Submissions that would only wait come before the ends, as long as the next one is such: so what ends at that moment finds
 them waiting, and its room does not go to somebody whom they evict at once. Under a policy that decides in cycles all ends come first, and
 arrivals before wakes.
+
+The work of an elastic workload is pods times time: with half of its pods it takes twice as long for the rest of it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,7 +14,9 @@ from heapq import heappop, heappush
 from typing import Literal, NamedTuple, Protocol
 
 from ...engine.cores import PlayedBatch, RunningJob
-from ...engine.events import AnyDecision, WorkloadAdmitted, WorkloadEvicted, WorkloadRejected, WorkloadReplaced
+from ...engine.elastic.pod_counts import is_elastic
+from ...engine.event_parts import Assignment, Placement
+from ...engine.events import AnyDecision, WorkloadAdmitted, WorkloadEvicted, WorkloadRejected, WorkloadReplaced, WorkloadResized
 from ...engine.facts import Fact, WorkloadFinished, WorkloadSubmitted
 from ...engine.units import LAST_MOMENT
 from .player import EndlessError, Player
@@ -27,16 +31,23 @@ class RunEnd(NamedTuple):
     time: int
     admission: int
     workload: str
+    resizes: int = 0
 
 
 @dataclass(slots=True)
 class _Run:
-    """A live workload: its remaining run time (None: unknown) and, while it runs, its start and the number of its admission."""
+    """A live workload: its remaining work (None: unknown) and, while it runs, the number of its admission, and since when it runs with so
+    many pods, after so many resizes, having `done` so much before. Work is in microseconds or, of an elastic workload, in pods times
+    microseconds; of all others `pods` is 1."""
 
     left: int | None
     submission: int
     started: int = -1
     admission: int = -1
+    elastic: bool = False
+    pods: int = 1
+    done: int = 0
+    resizes: int = 0
 
 
 def too_late(workload: str) -> EndlessError:
@@ -44,8 +55,18 @@ def too_late(workload: str) -> EndlessError:
     return EndlessError(f"`{workload}` would not end before the year 10000; shorten the jobs")
 
 
+def work_of(fact: WorkloadSubmitted, length: int) -> int:
+    """The work of a workload that runs so long with all its pods: of an elastic one in pods times microseconds."""
+    return length * sum(pod_set.count for pod_set in fact.pod_sets) if is_elastic(fact) else length
+
+
+def pods_at_work(given: Iterable[Assignment | Placement]) -> int:
+    """How many pods of an elastic workload do its work."""
+    return sum(each.count for each in given)
+
+
 class Runs:
-    """The remaining run time of each live workload, and the end times of those that run."""
+    """The remaining work of each live workload, and the end times of those that run."""
 
     def __init__(self, on_evict: OnEvict = "restart") -> None:
         self.on_evict = on_evict
@@ -54,10 +75,11 @@ class Runs:
         self._admissions = 0
         self._unknown = 0
 
-    def submit(self, workload: str, length: int | None, submission: int = 0) -> None:
-        """Add a workload that runs for `length` once admitted (None: unknown). `submission` distinguishes workloads of one name."""
-        self._live[workload] = _Run(length, submission)
-        self._unknown += length is None
+    def submit(self, fact: WorkloadSubmitted, work: int | None, submission: int = 0) -> None:
+        """Add a workload with so much work once admitted (see `work_of`; None: unknown). `submission` distinguishes workloads of one
+        name."""
+        self._live[fact.workload] = _Run(work, submission, elastic=is_elastic(fact))
+        self._unknown += work is None
 
     @classmethod
     def resumed(cls, jobs: Iterable[RunningJob], on_evict: OnEvict) -> "Runs":
@@ -80,40 +102,54 @@ class Runs:
         """Remove a workload that has ended, for whatever reason."""
         self._unknown -= self._live.pop(workload).left is None
 
-    def start(self, workload: str, since: int) -> None:
-        """Note that a workload runs since a moment. Raises EndlessError if it would end after the year 9999."""
+    def start(self, workload: str, since: int, given: Iterable[Assignment | Placement]) -> None:
+        """Note that a workload runs since a moment with what it was given. Raises EndlessError if it would end after the year 9999."""
         run = self._live[workload]
         self._admissions += 1
-        run.started, run.admission = since, self._admissions
-        if run.left is None:
+        run.admission, run.done, run.resizes = self._admissions, 0, 0
+        self._run_on(workload, since, given)
+
+    def resize(self, workload: str, time: int, given: Iterable[Assignment | Placement]) -> None:
+        """Note that a running workload has other pods from now. Raises EndlessError if it would end after the year 9999."""
+        run = self._live[workload]
+        run.done += (time - run.started) * run.pods
+        run.resizes += 1
+        self._run_on(workload, time, given)
+
+    def _run_on(self, workload: str, since: int, given: Iterable[Assignment | Placement]) -> None:
+        run = self._live[workload]
+        run.started, run.pods = since, pods_at_work(given) if run.elastic else 1
+        if run.left is None or run.pods == 0:
             return
-        end = since + run.left
+        end = since - (run.done - run.left) // run.pods
         if end > LAST_MOMENT:
             raise too_late(workload)
-        heappush(self._ends, RunEnd(end, run.admission, workload))
+        heappush(self._ends, RunEnd(end, run.admission, workload, run.resizes))
 
     def stop(self, workload: str, time: int) -> None:
         """Note that a running workload was evicted and waits again."""
         run = self._live[workload]
         if self.on_evict == "resume" and run.left is not None:
-            run.left -= time - run.started
+            run.left -= run.done + (time - run.started) * run.pods
         run.admission = -1
 
     def note(self, decision: AnyDecision) -> None:
         """Note what a decision starts, stops or ends."""
         match decision:
             case WorkloadAdmitted():
-                self.start(decision.workload, decision.time)
+                self.start(decision.workload, decision.time, decision.assignments)
+            case WorkloadResized():
+                self.resize(decision.workload, decision.time, decision.assignments)
             case WorkloadEvicted():
                 self.stop(decision.workload, decision.time)
             case WorkloadReplaced() | WorkloadRejected():
                 self.over(decision.workload)
 
     def next_end(self) -> RunEnd | None:
-        """The next end of a running workload. Ends of runs that an eviction cut short are dropped."""
+        """The next end of a running workload. Ends of runs that an eviction cut short or that were resized are dropped."""
         while self._ends:
             run = self._live.get(self._ends[0].workload)
-            if run is not None and run.admission == self._ends[0].admission:
+            if run is not None and (run.admission, run.resizes) == (self._ends[0].admission, self._ends[0].resizes):
                 return self._ends[0]
             heappop(self._ends)
         return None

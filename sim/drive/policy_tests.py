@@ -5,7 +5,15 @@ from dataclasses import dataclass, field
 from ...dsl.diagnostics import LineIndex
 from ...dsl.syntax import tree
 from ...engine.errors import FactError
-from ...engine.events import AnyDecision, WorkloadAdmitted, WorkloadEvicted, WorkloadPlaced, WorkloadRejected
+from ...engine.events import (
+    AnyDecision,
+    WorkloadAdmitted,
+    WorkloadEvicted,
+    WorkloadMoved,
+    WorkloadPlaced,
+    WorkloadRejected,
+    WorkloadResized,
+)
 from ...engine.explain.pending import standing as standing_of
 from ...engine.explain.standing import Standing
 from ...engine.facts import NodeAdded, NodeRemoved
@@ -84,9 +92,14 @@ class TestPlay:
             match decision:
                 case WorkloadAdmitted():
                     self.admitted[decision.workload] = decision
-                case WorkloadPlaced():
+                case WorkloadPlaced() | WorkloadMoved():
                     before = self.admitted[decision.workload]
                     self.admitted[decision.workload] = before.model_copy(update={"assignments": decision.assignments})
+                case WorkloadResized():
+                    before = self.admitted[decision.workload]
+                    borrowed = (*before.borrowed, *decision.borrowed)
+                    now = {"assignments": decision.assignments, "usage": decision.usage, "borrowed": borrowed}
+                    self.admitted[decision.workload] = before.model_copy(update=now)
                 case WorkloadEvicted():
                     self.evicted[decision.workload] = decision
                 case WorkloadRejected():
@@ -165,6 +178,9 @@ def _expect_admitted(play: TestPlay, step: tree.Expect, expected: str, now: str,
     flavors = sorted({charge.flavor for charge in decision.usage})
     if step.flavor is not None and flavors != [step.flavor.text]:
         return f"{expected} on {step.flavor.text}", f"{step.workload.text} runs on {', '.join(flavors)}"
+    running = sum(assignment.count for assignment in decision.assignments)
+    if step.pods is not None and step.pods.number.text != str(running):
+        return f"{expected} with {step.pods.number.text} pods", f"{step.workload.text} runs with {running}"
     return _expect_nodes(step, expected, decision)
 
 

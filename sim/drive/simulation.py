@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterable, Iterator
 
 from ...engine.cores import JobLoop, PlayedBatch, PlayedChunk
 from ...engine.facts import NodeAdded, SimulationStarted, WorkloadSubmitted
-from .driver import OnEvict, Runs, drive, too_late
+from .driver import OnEvict, Runs, drive, too_late, work_of
 from .job import Job, JobSource
 from .player import Player
 from .policy import Policy
@@ -116,5 +116,5 @@ class _Submissions:
         """Submit the next job."""
         assert self._next is not None
         job, self._next = self._next, next(self._jobs, None)
-        self._runs.submit(job.fact.workload, job.duration)
+        self._runs.submit(job.fact, work_of(job.fact, job.duration))
         yield self._player.step(job.fact)

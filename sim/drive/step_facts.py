@@ -99,4 +99,5 @@ def _pod_set(number: int, pods: tree.Pods, group: str) -> PodSet:
         near=level if wish == "near" else "",
         anywhere=wish == "anywhere",
         slices=tuple(Slice(level=each.level.text, size=int(each.size.text)) for each in pods.slices),
+        minimum=int(pods.minimum.text) if pods.minimum is not None else None,
     )

@@ -59,7 +59,7 @@ def outcome_of(play: TestPlay, workload: str) -> WorkloadOutcome | None:
 
 def _evicting(graph: PolicyGraph) -> list[str]:
     """The names that a test may give as the cause of an eviction: preempt rules or, in cycles, queues."""
-    if graph.settings.cycles is None:
+    if not graph.settings.in_cycles:
         return [rule.name for rule in graph.preempt]
     return [graph.nodes[queue.node].name for queue in graph.queues]
 

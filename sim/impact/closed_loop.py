@@ -201,13 +201,13 @@ class ClosedLoop:
             case WorkloadSubmitted():
                 batch = self.player.step(fact)
                 self._played[fact.workload] = recorded.submission
-                self._runs.submit(fact.workload, self._lengths.get((fact.workload, recorded.submission)), recorded.submission)
+                self._runs.submit(fact, self._lengths.get((fact.workload, recorded.submission)), recorded.submission)
             case WorkloadFinished() | WorkloadCancelled():
                 batch = self.player.step(fact)
                 self._runs.over(fact.workload)
             case WorkloadAdopted():
                 batch = self.player.step(fact)
-                self._runs.start(fact.workload, fact.since)
+                self._runs.start(fact.workload, fact.since, fact.placements)
             case WorkloadUpdated():
                 workload = self.player.core.view.workload(fact.workload)
                 stops = workload is not None and workload.evicting and fact.requeued is not None

@@ -6,15 +6,17 @@ Two decisions are the same if they decide the same at the same time; their reaso
 from collections import Counter
 from dataclasses import dataclass, field
 
-from ...engine.event_parts import Charge
+from ...engine.event_parts import Assignment, Charge
 from ...engine.events import (
     AnyDecision,
     WorkloadAdmitted,
     WorkloadDeferred,
     WorkloadEvicted,
+    WorkloadMoved,
     WorkloadPlaced,
     WorkloadRejected,
     WorkloadReplaced,
+    WorkloadResized,
 )
 from ..measure.measure import NO_QUEUE
 
@@ -27,13 +29,16 @@ def what(decision: AnyDecision) -> What:
     common = (decision.kind, decision.workload)
     match decision:
         case WorkloadAdmitted():
-            given = tuple((each.pod_set, each.count, tuple(sorted(each.flavors.items())), each.places) for each in decision.assignments)
-            return (*common, decision.queue, given, _charges(decision.usage), _charges(decision.borrowed))
+            return (*common, decision.queue, _given(decision.assignments), _charges(decision.usage), _charges(decision.borrowed))
         case WorkloadEvicted():
             return (*common, decision.queue, decision.beneficiary, decision.preemption, _charges(decision.usage))
         case WorkloadPlaced():
             where = tuple((each.pod_set, place.domain, place.pods) for each in decision.assignments for place in each.places)
             return (*common, decision.queue, where)
+        case WorkloadMoved():
+            return (*common, decision.queue, decision.beneficiary, _given(decision.assignments))
+        case WorkloadResized():
+            return (*common, decision.queue, decision.beneficiary, _given(decision.assignments), _charges(decision.usage))
         case WorkloadReplaced():
             return (*common, decision.queue, decision.by, _charges(decision.usage))
         case WorkloadDeferred():
@@ -41,6 +46,10 @@ def what(decision: AnyDecision) -> What:
             return (*common, decision.queue, decision.waits, decision.preempting, decision.alike, tried)
         case WorkloadRejected():
             return common
+
+
+def _given(assignments: tuple[Assignment, ...]) -> What:
+    return tuple((each.pod_set, each.count, tuple(sorted(each.flavors.items())), each.places) for each in assignments)
 
 
 def _charges(charges: tuple[Charge, ...]) -> tuple[tuple[str, str, int], ...]:

@@ -127,7 +127,7 @@ def _check_alike(policy: Policy, batch: Batch) -> None:
     except PolicyRefusedError as error:
         message = f"the policy recorded at event {batch.fact.seq} does not compile: {error}"
         raise DamagedError(batch.fact.seq, message, "run `gpol replay`") from None
-    ways = ["at once" if graph.settings.cycles is None else "in cycles" for graph in (policy.graph, recorded)]
+    ways = ["in cycles" if graph.settings.in_cycles else "at once" for graph in (policy.graph, recorded)]
     if ways[0] != ways[1]:
         raise UnlikeError(f"`{policy.file}` decides {ways[0]}, and the policy recorded at event {batch.fact.seq} {ways[1]}")
 

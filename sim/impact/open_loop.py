@@ -11,7 +11,15 @@ from typing import Literal
 from ...engine.cores import Core
 from ...engine.default_core import new_core
 from ...engine.errors import FactError
-from ...engine.events import AnyDecision, WorkloadAdmitted, WorkloadDeferred, WorkloadPlaced, WorkloadRejected
+from ...engine.events import (
+    AnyDecision,
+    WorkloadAdmitted,
+    WorkloadDeferred,
+    WorkloadMoved,
+    WorkloadPlaced,
+    WorkloadRejected,
+    WorkloadResized,
+)
 from ...engine.explain.pending import standing as standing_of
 from ...engine.explain.standing import Standing
 from ...engine.facts import Fact, PolicyActivated, TimeAdvanced, WorkloadCancelled, WorkloadFinished, WorkloadSubmitted
@@ -41,8 +49,8 @@ _ALONE: dict[str, tuple[Category, Category, Category]] = {
     "WorkloadRejected": ("newly rejected", "no longer rejected", "newly rejected"),
 }
 """By kind of decision: only the other policy takes it, only the recorded one did, both do but not alike. Of one workload that takes the
-place of another its admission counts, and in cycles it counts for nothing that a workload goes on waiting. Where pods of a running one go
-counts for nothing either, only that it goes on running or is evicted."""
+place of another its admission counts, and in cycles it counts for nothing that a workload goes on waiting. Where pods of a running one go,
+and how many of its surplus it has, counts for nothing either, only that it goes on running or is evicted."""
 
 _About = tuple[str, str]
 """A decision's kind and workload. A fact causes at most one decision of each kind for a workload."""
@@ -188,7 +196,7 @@ class OpenLoop:
     def _unspeakable(self, decision: AnyDecision) -> str:
         """Why the policy cannot hold what a decision gives to a workload; empty where it can."""
         graph = self.follower.graph
-        if not isinstance(decision, WorkloadAdmitted) or graph is None:
+        if not isinstance(decision, WorkloadAdmitted | WorkloadResized) or graph is None:
             return ""
         known = graph.slot_names
         missing = next((charge for charge in decision.usage if (charge.flavor, charge.resource) not in known), None)
@@ -222,5 +230,5 @@ def _extent(fact: Fact, said: Sequence[AnyDecision]) -> tuple[str, int]:
     """The queue and the GPUs, in thousandths, that decisions are about; a rejection says neither, so they are those asked for."""
     for decision in said:
         if not isinstance(decision, WorkloadRejected):
-            return decision.queue, 0 if isinstance(decision, WorkloadDeferred | WorkloadPlaced) else charged(decision.usage)
+            return decision.queue, 0 if isinstance(decision, WorkloadDeferred | WorkloadMoved | WorkloadPlaced) else charged(decision.usage)
     return (fact.queue or NO_QUEUE, requested(fact.pod_sets)) if isinstance(fact, WorkloadSubmitted) else (NO_QUEUE, 0)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from heapq import heappush, heappushpop
 
-from ...engine.events import AnyDecision, WorkloadAdmitted, WorkloadEvicted, WorkloadRejected, WorkloadReplaced
+from ...engine.events import AnyDecision, WorkloadAdmitted, WorkloadEvicted, WorkloadRejected, WorkloadReplaced, WorkloadResized
 from ...engine.facts import Fact, WorkloadAdopted, WorkloadCancelled, WorkloadFinished, WorkloadSubmitted, WorkloadUpdated
 from ..drive.driver import OnEvict
 from ..drive.run_lengths import Submission
@@ -41,6 +41,11 @@ class Fate:
     eviction: WorkloadEvicted | None = None
     rejection: WorkloadRejected | None = None
     usage: int = 0
+    ran: int = 0
+
+    def held(self, now: int) -> int:
+        """The GPU time of its run up to a moment: before it was last resized, and since then."""
+        return self.ran + self.usage * (now - self.since)
 
     def waited(self, now: int) -> int:
         """Its time in line up to a moment, that which has not ended included."""
@@ -99,9 +104,12 @@ class Fates:
                 fate.state, fate.queue, fate.since, fate.usage = "running", decision.queue, decision.time, charged(decision.usage)
             case WorkloadEvicted():
                 fate.evictions += 1
-                if (cost := fate.usage * (decision.time - fate.since)) > fate.costliest:
+                if (cost := fate.held(decision.time)) > fate.costliest:
                     fate.costliest, fate.eviction = cost, decision
                 self._stop(fate, decision.time)
+            case WorkloadResized():
+                fate.ran += fate.usage * (decision.time - fate.since)
+                fate.since, fate.usage = decision.time, charged(decision.usage)
             case WorkloadRejected():
                 fate.rejection = decision
                 self._end(decision.workload, "rejected")
@@ -112,10 +120,10 @@ class Fates:
 
     def _stop(self, fate: Fate, time: int) -> None:
         if self.on_evict == "restart":
-            fate.lost += fate.usage * (time - fate.since)
+            fate.lost += fate.held(time)
         else:
-            fate.got += fate.usage * (time - fate.since)
-        fate.state, fate.since, fate.usage, fate.stopping = "waiting", time, 0, False
+            fate.got += fate.held(time)
+        fate.state, fate.since, fate.usage, fate.ran, fate.stopping = "waiting", time, 0, 0, False
 
     def _end(self, workload: str, how: str) -> None:
         fate = self.live.pop(workload)
@@ -133,7 +141,7 @@ class Fates:
         """Count what goes on up to now: its time in line, or its run."""
         length = self.now - fate.since
         if fate.state == "running":
-            fate.got += fate.usage * length
+            fate.got, fate.ran = fate.got + fate.held(self.now), 0
         elif length > fate.longest:
             fate.longest, fate.longest_from, fate.admission = length, fate.waits_from, None
         fate.wait, fate.since = fate.waited(self.now), self.now

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from ...engine.event_parts import Charge
-from ...engine.events import AnyDecision, WorkloadAdmitted, WorkloadEvicted, WorkloadRejected, WorkloadReplaced
+from ...engine.events import AnyDecision, WorkloadAdmitted, WorkloadEvicted, WorkloadRejected, WorkloadReplaced, WorkloadResized
 from ...engine.facts import (
     AboutSupply,
     CapacityChanged,
@@ -82,7 +82,7 @@ class Measure:
                     pool.exists = self._exists(*key)
                     self._unshared[key] = None
         # in cycles there is what is owned, and who was adopted may use more
-        is_audited = graph is not None and graph.settings.cycles is None
+        is_audited = graph is not None and not graph.settings.in_cycles
         before = self._used_where_admitted(decisions) if is_audited else {}
         for decision in decisions:
             self._decision(decision)
@@ -278,6 +278,11 @@ class Measure:
                 self._over(decision.workload).finished += 1
             case WorkloadAdmitted():
                 self._admitted(live, decision)
+            case WorkloadResized():
+                if not live.running:
+                    raise AccountError(f"`{decision.workload}` is resized, but does not run")
+                live.give(decision.assignments)
+                self._charge(live, decision.usage)
             case WorkloadEvicted():
                 if not live.running:
                     raise AccountError(f"`{decision.workload}` is evicted, but does not run")
@@ -342,7 +347,7 @@ class Measure:
 
     def _used_where_admitted(self, decisions: list[AnyDecision]) -> dict[tuple[str, str], int]:
         """What is used of all to which decisions admit."""
-        charges = (charge for each in decisions if isinstance(each, WorkloadAdmitted) for charge in each.usage)
+        charges = (charge for each in decisions if isinstance(each, WorkloadAdmitted | WorkloadResized) for charge in each.usage)
         return {key: self.used.get(key, 0) for key in ((charge.flavor, charge.resource) for charge in charges)}
 
     def _audit(self, before: dict[tuple[str, str], int]) -> None:

@@ -14,7 +14,16 @@ from dataclasses import dataclass, field, replace
 
 from ...engine.cores import Core, PlayedBatch, PlayedChunk
 from ...engine.event_parts import POD_COUNT, Assignment, PodSet
-from ...engine.events import AnyDecision, WorkloadAdmitted, WorkloadEvicted, WorkloadPlaced, WorkloadRejected, WorkloadReplaced
+from ...engine.events import (
+    AnyDecision,
+    WorkloadAdmitted,
+    WorkloadEvicted,
+    WorkloadMoved,
+    WorkloadPlaced,
+    WorkloadRejected,
+    WorkloadReplaced,
+    WorkloadResized,
+)
 from ...engine.explain.unplaced import without_place_told
 from ...engine.facts import (
     Fact,
@@ -214,7 +223,7 @@ class PlaceMeasure:
         match decision:
             case WorkloadAdmitted():
                 self._stand(decision.workload, decision.assignments)
-            case WorkloadPlaced():
+            case WorkloadPlaced() | WorkloadMoved() | WorkloadResized():
                 self._go(decision.workload)
                 self._stand(decision.workload, decision.assignments)
             case WorkloadEvicted():

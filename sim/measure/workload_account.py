@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from ...engine.event_parts import Assignment, Charge, Placement, asked_by_one
+from ...engine.elastic.pod_counts import is_elastic, least_of
+from ...engine.event_parts import Assignment, Charge, Placement, PodSet, asked_by_one
 from ...engine.facts import WorkloadSubmitted
 from .gpu_amounts import thousandths
 
@@ -37,15 +38,20 @@ class WorkloadAccount:
         """The GPUs that each pod set asks for, and the flavors that will do (none: any)."""
         if self._asks is None:
             left = ((pod_set, pod_set.count - self.done.get(pod_set.name, 0)) for pod_set in self.fact.pod_sets)
-            self._asks = [
-                (sum(thousandths(*asked) for asked in pod_set.requests.items()) * count, pod_set.flavors) for pod_set, count in left
-            ]
+            self._asks = [(_gpus_of_one(pod_set) * count, pod_set.flavors) for pod_set, count in left]
         return self._asks
+
+    def needs(self) -> list[tuple[int, tuple[str, ...]]]:
+        """The GPUs without which it does not start, by pod set: of an elastic workload those of its minimum."""
+        if not is_elastic(self.fact):
+            return self.asks()
+        left = ((pod_set, pod_set.count - self.done.get(pod_set.name, 0)) for pod_set in self.fact.pod_sets)
+        return [(_gpus_of_one(pod_set) * least_of(pod_set, count), pod_set.flavors) for pod_set, count in left]
 
     def fits(self, room: dict[str, int]) -> bool:
         """Whether its pod sets fit into what is left of flavors, each into the first that will do."""
         left = dict(room)
-        for gpus, flavors in self.asks():
+        for gpus, flavors in self.needs():
             if gpus:
                 flavor = next((each for each in left if left[each] >= gpus and (not flavors or each in flavors)), None)
                 if flavor is None:
@@ -65,3 +71,8 @@ class WorkloadAccount:
                     totals[flavor, resource] -= fewer * asked_by_one(pod_set, resource)
         self.done, self._asks = self.done | done, None
         return tuple(Charge(flavor=flavor, resource=resource, amount=totals[flavor, resource]) for flavor, resource in sorted(totals))
+
+
+def _gpus_of_one(pod_set: PodSet) -> int:
+    """The GPUs that a pod asks for, in thousandths."""
+    return sum(thousandths(*asked) for asked in pod_set.requests.items())

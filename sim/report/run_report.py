@@ -321,4 +321,4 @@ def _settings(policy: Policy, settings: RunSettings) -> str:
 
 
 def _way(policy: Policy) -> str:
-    return "at once" if policy.graph.settings.cycles is None else "in cycles"
+    return "in cycles" if policy.graph.settings.in_cycles else "at once"

@@ -9,9 +9,11 @@ from ...engine.events import (
     WorkloadAdmitted,
     WorkloadDeferred,
     WorkloadEvicted,
+    WorkloadMoved,
     WorkloadPlaced,
     WorkloadRejected,
     WorkloadReplaced,
+    WorkloadResized,
 )
 from ...engine.explain.standing import Impediment
 from ...engine.explain.unplaced import placed_told, unplaced_told
@@ -176,12 +178,26 @@ def decision_told(decision: AnyDecision) -> list[str]:
             return [f"deferred: {decision.reason}{by(decision.why.rule)}, waits for {waits}", *_compared(decision)]
         case WorkloadPlaced():
             return [f"placed on {_places_told(decision.assignments)}: {decision.reason}", *_compared(decision)]
+        case WorkloadMoved():
+            moves = (f"{each.pods} {each.pod_set} from {'/'.join(each.from_place)} to {'/'.join(each.to_place)}" for each in decision.moves)
+            return [f"moved for {decision.beneficiary}: {', '.join(moves)}: {decision.reason}", *_compared(decision)]
+        case WorkloadResized():
+            return [f"{resize_told(decision)}: {decision.reason}{by(decision.why.rule)}", *_compared(decision)]
         case WorkloadReplaced():
             return [f"replaced by {decision.by}, which is admitted with what it held: {charges_told(decision.usage)}"]
         case WorkloadRejected():
             if decision.reason != "Denied":
                 return [f"rejected: {rejection_told(decision.reason, decision.why.rule, decision.why.operands, ())}", *_compared(decision)]
             return [f"rejected: {decision.reason}{by(decision.why.rule)}", *_compared(decision)]
+
+
+def resize_told(decision: WorkloadResized) -> str:
+    """How many pods of each pod set a workload gets or gives up, and how many run from now."""
+    now = {given.pod_set: given.count for given in decision.assignments}
+    told = (f"{'+' if each.added else '-'}{each.added or each.taken} {each.pod_set} ({now[each.pod_set]} run)" for each in decision.changes)
+    borrowed = f", borrowing {charges_told(decision.borrowed)}" if decision.borrowed else ""
+    for_whom = f" for {decision.beneficiary}" if decision.beneficiary is not None else ""
+    return f"resized{for_whom}: {', '.join(told)}{borrowed}"
 
 
 def _places_told(assignments: Iterable[Assignment]) -> str:

@@ -13,7 +13,8 @@ from ...dsl.syntax import tree
 from ...engine.cores import Probe
 from ...engine.default_core import idle_probe
 from ...engine.guard import Compare, Const, Expr, Type, comparisons
-from ...engine.policy_graph import Condition, PolicyGraph
+from ...engine.policy.doors import Condition
+from ...engine.policy_graph import PolicyGraph
 from ...engine.units import HOUR, INT64_MAX, MINUTE, scale_of
 
 SlotName = tuple[str, str]

@@ -34,7 +34,12 @@ class WitnessedChange:
 
 
 def queue_changes(old: Policy, new: Policy) -> dict[str, QueueChange]:
-    """For each queue of both policies: how the new one changes what may be admitted there in an otherwise empty cluster."""
+    """For each queue of both policies: how the new one changes what may be admitted there in an otherwise empty cluster.
+
+    Of none if one of the policies decides by passes: without nodes they admit nothing.
+    """
+    if any(policy.graph.settings.passes is not None for policy in (old, new)):
+        return {}
     before, after = Side.of(old.graph), Side.of(new.graph)
     return {queue: queue_change(before, after, queue) for queue in sorted(before.queues) if queue in after.queues}
 

@@ -21,12 +21,16 @@ _NO_TEST = "no test can show it"
 
 _NO_NODES = "not looked for: the tests that are tried have no nodes; one that adds nodes may show it"
 
+_BY_PASSES = "not looked for: the tests that are tried have no nodes, on which passes decide; one that adds nodes may show it"
+
 _ANY_POD_SET = PodSet(requests={"gpu": 1})
 """A pod set as tests have them: without tolerations and selectors."""
 
 
 def why_untestable(old: PolicyGraph, new: PolicyGraph, change: Change) -> str:
     """Why no test is looked for that shows a change; empty if one is."""
+    if any(graph.settings.passes is not None for graph in (old, new)):
+        return _BY_PASSES
     if change.subject.kind == "local queue":
         return f"{_NO_TEST}: tests have no local queues"
     if change.subject.kind == "topology":
@@ -40,6 +44,8 @@ def why_untestable(old: PolicyGraph, new: PolicyGraph, change: Change) -> str:
             return _of_check(old, new, change)
         case "place pods" | "when a node is lost":
             return _of_placing(old, new, change)
+        case "shrink before evicting":
+            return f"{_NO_TEST}: the workloads that are tried have no surplus"
         case "by usage" | "usage halves every" | "usage sampled every" | "usage weighs":
             return f"{_NO_TEST}: tests have no local queues, whose usage it is about"
         case _:

@@ -34,6 +34,8 @@ WORDS = {
     "WorkloadEvicted": "evict",
     "WorkloadRejected": "reject",
     "WorkloadPlaced": "place",
+    "WorkloadMoved": "move",
+    "WorkloadResized": "resize",
 }
 
 

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from gpol.dsl.analysis.profiles import shipped
+from gpol.dsl.analysis.profiles import shipped, shipped_names
 from gpol.engine.default_core import new_core
 from gpol.engine.events import AnyDecision, AnyEvent
 from gpol.engine.explain.pending import standing
@@ -12,7 +12,7 @@ from gpol.engine.facts import FACT, Fact, PolicyActivated
 from gpol.engine.policy_graph import PolicyGraph
 from gpol.engine.workload import Workload
 
-PROFILES = {name: shipped(name) or "" for name in ("kueue.classical", "kueue.fair", "gpol.fair")}
+PROFILES = {name: shipped(name) or "" for name in shipped_names()}
 """The profiles that policies may use."""
 
 

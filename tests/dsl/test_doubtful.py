@@ -21,6 +21,7 @@ EXPECTED = {
     "overlapping_groups": ("GP058", 6, 10, "Kueue refuses such a queue"),
     "refused_together": ("GP061", 5, 6, "change a guard"),
     "taking_turns": ("GP057", 7, 5, "`use gpol.fair`"),
+    "later_tier": ("GP066", 13, 36, "`votes { gang, conformance, deserved }`"),
     "names_alike": ("GP064", 4, 7, "tell from the other"),
     "nobody_may_use": ("GP051", 3, 10, "raise a ceiling"),
     "placed_nowhere": ("GP065", 2, 3, "`placed on nodes`"),

@@ -8,7 +8,9 @@ import pytest
 from gpol.dsl.analysis.checker import check
 from gpol.engine.guard import And, Compare, Const, Field, Not, Type
 from gpol.engine.nodes.conditions import Requirement, Taint, Toleration
-from gpol.engine.policy_graph import Check, Condition, Group, Level, PolicyGraph, Quota, Slot
+from gpol.engine.policy.doors import Condition
+from gpol.engine.policy.pass_settings import Entitlement, QueueTerms
+from gpol.engine.policy_graph import Check, Group, Level, PolicyGraph, Quota, Slot
 from gpol.engine.policy_settings import Cycles, OrderKey, Usage
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "language.md"
@@ -18,6 +20,10 @@ CYCLES = re.compile(r"^## Deciding in cycles\n.*?(?=^## )", re.DOTALL | re.MULTI
 """The section whose blocks are a policy of their own."""
 
 
+PASSES = re.compile(r"^## Deciding by passes\n.*?(?=^## )", re.DOTALL | re.MULTILINE)
+"""Another such section."""
+
+
 def blocks(text: str) -> list[str]:
     """The indented blocks of a text."""
     found = re.findall(r"(?:^ {4}.*\n|^\n(?= {4}))+", text, re.MULTILINE)
@@ -25,8 +31,8 @@ def blocks(text: str) -> list[str]:
 
 
 def assembled() -> str:
-    """All blocks of the reference but the header, which it shortens, and the section on cycles, behind a header of our own."""
-    items = blocks(CYCLES.sub("", REFERENCE.read_text(encoding="utf-8")))
+    """All blocks of the reference but the header, which it shortens, and the sections on cycles and passes, behind a header of our own."""
+    items = blocks(PASSES.sub("", CYCLES.sub("", REFERENCE.read_text(encoding="utf-8"))))
     assert items[0].strip().startswith('policy "acme-gpuaas" {')
     header = 'policy "acme-gpuaas" {\n  use gpol.fair\n  default priority batch\n}\n'
     return header + "".join(items[1:]) + "queue vision { lends nothing }\n"
@@ -196,3 +202,21 @@ def test_queues_in_cycles():
     assert [(local.name, local.weight) for local in nlp.local_queues] == [("nlp/batch", 1), ("nlp/interactive", 2)]
     assert students.groups == (Group(("nvidia.com/gpu",), (1,)),)
     assert (students.preemption.reclaims, students.stopped) == ("lower", "hold")
+
+
+def test_deciding_by_passes():
+    """The profile's passes with a longer grace, and what the cohort and its queue say beyond their quotas."""
+    [section] = PASSES.findall(REFERENCE.read_text(encoding="utf-8"))
+    [text] = blocks(section)
+    checked = check(text, "passes.gpol")
+    assert checked.diagnostics == ()
+    assert checked.graph is not None
+    passes = checked.graph.settings.passes
+    assert passes is not None
+    assert passes.order == ("allocate", "consolidate", "reclaim", "preempt", "end-broken-gangs")
+    assert (passes.entitlement, passes.broken_for) == (Entitlement("owned-first", whole_units=True, by_priority=True), 300_000_000)
+    terms = {node.name: node.terms for node in checked.graph.nodes}
+    one, two = Fraction(1), Fraction(2)
+    assert terms["nlp"] == QueueTerms((None, 96_000, None), (False,) * 3, (0,) * 3, (one, two, one), 100)
+    assert terms["research"] == QueueTerms((None,) * 3, (True,) * 3, (0,) * 3, (one,) * 3, 0)
+    assert [rule.search.in_pass for rule in checked.graph.preempt if rule.search] == ["consolidate", "reclaim", "preempt"]

@@ -122,3 +122,23 @@ def test_two_numbers_of_one_path_are_refused() -> None:
     text = POLICY.replace("victim.gpu > 4", "victim.running > 1m")
     with pytest.raises(SettingError, match="has 2 numbers called"):
         with_values(text, "p.gpol", {"protect.warm-up.victim.running": "5m"})
+
+
+def test_numbers_of_passes_have_their_paths() -> None:
+    """What a queue uses at most, its weight for one resource, and its own priority."""
+    text = """policy "p" { use kai.default }
+flavor gpus {
+  gpu from nodes where pool = "a"
+  placed on nodes
+}
+queue nlp {
+  owns 8 gpu
+  uses up to 16 gpu
+  weight 2 for gpu
+  priority 100
+}
+"""
+    paths = ["queue.nlp.owns.gpus.gpu", "queue.nlp.uses.gpus.gpu", "queue.nlp.weight.gpu", "queue.nlp.priority"]
+    assert [written(each.path) for each in settables(text, "p.gpol")] == paths
+    changed = with_values(text, "p.gpol", {"queue.nlp.uses.gpus": "24", "queue.nlp.priority": "7"})
+    assert changed == text.replace("up to 16", "up to 24").replace("priority 100", "priority 7")

@@ -20,6 +20,21 @@ from policy_draws import BARE, compiled
 
 _HELPER = re.compile(r"__|_block|_list|start$|_NL")
 _OF_TESTS = "policy_test"
+OF_PASSES = set(
+    """
+    nothing_due weighing cycle_pass entitle up_to_demand whole_units by_priority place_by node_key steps score_nodes node_score within bound
+    broken_gangs start_cap queue_limits part resource_weight queue_priority never_reclaimed pass_trigger in_any levels_above in_pass search
+    moving sparing take accept acceptance votes tier vote
+    """.split()  # noqa: SIM905
+)
+"""The rules of the grammar for policies that decide by passes, which the definition alone does: nothing is drawn for them."""
+
+WORDS_OF_PASSES = {"cost", "entitlement", "other", "uses"}
+"""Words by which alternatives of other rules are for such policies."""
+
+_ALSO_OF_PASSES = re.compile(r"by _list\{cycle_pass\}|owns anything|uses up to|evict from other queues")
+"""What names alternatives of other rules that are for such policies."""
+
 _LISTED = re.compile(r"[(?:]*((?:[\w<>=!]+\|)+[\w<>=!]+)\)?")
 """A terminal that is one of several words."""
 
@@ -68,8 +83,9 @@ def _known() -> dict[str, None]:
     used: set[str] = set()
     for rule in parser.rules:
         names = {rule.origin.name, *(symbol.name for symbol in rule.expansion)}
-        if not _HELPER.match(rule.origin.name) and not names & of_tests:
-            found[_name(parser, rule)] = None
+        name = _name(parser, rule)
+        if not _HELPER.match(rule.origin.name) and not names & (of_tests | OF_PASSES) and not _ALSO_OF_PASSES.search(name):
+            found[name] = None
             used |= {symbol.name for symbol in rule.expansion if symbol.is_term}
     for terminal in parser.terminals:
         if terminal.name in used and (words := _LISTED.match(terminal.pattern.value)):

@@ -205,7 +205,7 @@ def _header_at_once(draw: Draw, world: World) -> tuple[list[str], list[str]]:
 
 
 def _placing(draw: Draw, world: World) -> list[str]:
-    """How pods are placed, and what becomes of them when a node is lost; a policy may say so though none is placed.
+    """How pods are placed, what becomes of them when a node is lost, and whether surplus goes first; also where there is nothing of it.
 
     Of dice of their own, so that all else is drawn as it was before there were these choices.
     """
@@ -217,6 +217,8 @@ def _placing(draw: Draw, world: World) -> list[str]:
         lines.append(f"place pods {draw.pick(['packed', 'spread', f'keeping room for {kept}'])}")
     if draw.chance(5):
         lines.append(f"when a node is lost {draw.pick(['replace pods', 'evict', 'wait'])}")
+    if draw.chance(5):
+        lines.append("shrink before evicting")
     return lines
 
 

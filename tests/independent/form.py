@@ -37,6 +37,12 @@ DECISIONS = {
     "WorkloadEvicted": "workload:text queue:text priority:int reason:Preempted|Drained|EvictedByOperator|NodeLost beneficiary:text|null"
     " preemption:in-queue|reclaim|other|operator|stopped|node-lost|fair-sharing|reclaim-while-borrowing by?:text usage:[Charge] why:Why",
     "WorkloadPlaced": "workload:text queue:text reason:NodeLost|NodesProvided assignments:[Assignment] why:Why",
+    "WorkloadMoved": "workload:text queue:text priority:int reason:Consolidated beneficiary:text moves:[MovedPods]"
+    " assignments:[Assignment] why:Why",
+    "WorkloadResized": "workload:text queue:text priority:int reason:RoomForMore|Preempted beneficiary?:text"
+    " preemption?:in-queue|reclaim|other|operator|stopped|node-lost|fair-sharing|reclaim-while-borrowing"
+    " changes:[PodSetChange] assignments:[Assignment]"
+    " usage:[Charge] borrowed?:[Charge] why:Why",
     "WorkloadReplaced": "workload:text queue:text reason:WorkloadSliceReplaced by:text usage:[Charge] why:Why",
     "WorkloadDeferred": "workload:text queue:text"
     " reason:WaitingForQuota|ExceedsMaxQuota|NoMatchingFlavor|TopologyPlacementFailed|WaitingForPreemptedWorkloads|PendingEvaluation"
@@ -49,13 +55,15 @@ DECISIONS = {
 PARTS = {
     "Profile": "name:text text:text",
     "PodSet": "name:text count:amount requests:sorted{amount} flavors:[text] min_count?:amount node_selector?:{text} affinity?:[Terms]"
-    " tolerations?:[Toleration] group?:text within?:text near?:text anywhere?:flag slices?:[Slice]",
+    " tolerations?:[Toleration] group?:text within?:text near?:text anywhere?:flag slices?:[Slice] minimum?:amount",
     "Slice": "level:text size:amount",
     "Taint": "key:text value:text effect:NoSchedule|NoExecute|PreferNoSchedule",
     "Requirement": "key:text operator:Operator values:[text]",
     "Toleration": "key:text operator:Equal|Exists value:text effect:Effect",
     "Placement": "pod_set:text count:amount flavors:{text} usage:{amount} places?:[Placed] delayed?:flag",
     "Assignment": "pod_set:text count:amount flavors:{text} places?:[Placed] delayed?:flag",
+    "MovedPods": "pod_set:text pods:amount from_place:[text] to_place:[text]",
+    "PodSetChange": "pod_set:text added?:amount taken?:amount places?:[Placed]",
     "Placed": "domain:[text] pods:amount",
     "Charge": "flavor:text resource:text amount:amount",
     "Place": "pod_set:text resource:text index:int",

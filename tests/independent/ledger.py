@@ -193,6 +193,7 @@ class Ledger:
         need(1 <= len({each["name"] for each in pod_sets}) == len(pod_sets) <= 18, "it has no pod set, more than 18, or two of one name")
         for each in pod_sets:
             least = each.get("min_count", each["count"])
+            need(each.get("minimum", 1) <= each["count"], f"pod set `{each['name']}` has a minimum above its pods")
             need(least <= each["count"], f"pod set `{each['name']}` would do with {least} pods, and has {each['count']}")
         need(event.get("created", 0) <= event["time"], "it was created later than it was submitted")
         self.known.add(name)
@@ -293,6 +294,34 @@ class Ledger:
             exists, total, more = self.capacity.get(slot), self.total(slot), amount > self.left_behind.get(slot, 0)
             need(exists is None or total <= exists or not more, f"{total} {slot[1]} on {slot[0]} are used, and {exists} exist")
         self.replaced, self.left_behind = None, {}
+
+    def workload_moved(self, event: Event, workload: LiveWorkload) -> None:
+        """It ran and runs on, elsewhere; it has the same flavors and as many pods, and is charged the same."""
+        self.runs(event)
+        before = workload.charged()
+        workload.place(event["assignments"])
+        need(before == workload.charged(), f"it was charged {told(before)}, and would be charged {told(workload.charged())}")
+
+    def workload_resized(self, event: Event, workload: LiveWorkload) -> None:
+        """It ran and runs on; it is charged what it has from now, and what is added exists."""
+        self.runs(event)
+        before, ran = workload.charged(), {name: min(placed.count, workload.pods(name)) for name, placed in workload.placed.items()}
+        self.free(workload, before)
+        workload.place(event["assignments"])
+        usage = as_charges(event["usage"], "usage")
+        need(usage == workload.charged(), f"it is charged {told(usage)}, and has {told(workload.charged())}")
+        changes = {each["pod_set"]: each.get("added", 0) - each.get("taken", 0) for each in event["changes"]}
+        now = {each["pod_set"]: each["count"] for each in event["assignments"]}
+        goes = event["reason"] == "Preempted"
+        need(goes == ("beneficiary" in event) == ("preemption" in event), "for whom pods go does not fit its reason")
+        need(all((more < 0) == ("beneficiary" in event) for more in changes.values()), "pods go for nobody, or come for somebody")
+        if "beneficiary" in event:
+            self.owed[event["workload"]] = (event["beneficiary"], event)
+        need(changes == {name: now[name] - ran[name] for name in now if now[name] != ran[name]}, "its changes are not what changes")
+        self.charge(workload)
+        for slot, amount in usage.items():
+            exists, total, more = self.capacity.get(slot), self.total(slot), amount > before.get(slot, 0)
+            need(exists is None or total <= exists or not more, f"{total} {slot[1]} on {slot[0]} are used, and {exists} exist")
 
     def settle(self, event: Event) -> list[str]:
         """The victims of this fact that went for the workload of a decision; it is known by now whether they were of its queue."""

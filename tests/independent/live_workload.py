@@ -115,7 +115,15 @@ class LiveWorkload:
         asked, counts = self.pod_sets(), {each["pod_set"]: each["count"] for each in assignments}
         need(set(counts) <= set(asked) and len(counts) == len(assignments), "its assignments are not of its pod sets, or two are of one")
         whole = all(counts.get(name, 0) == self.pods(name) for name in asked)
+        elastic = any("minimum" in each for each in asked.values())
         for name, pods in asked.items():
+            if elastic:
+                least, given = min(pods.get("minimum", pods["count"]), self.pods(name)), counts.get(name, 0)
+                need(
+                    least <= given <= self.pods(name),
+                    f"pod set `{name}` is given {given} pods, of at least {least}, most {self.pods(name)}",
+                )
+                continue
             least, given = pods.get("min_count", pods["count"]), counts.get(name, 0)
             fewer = any("min_count" in each for each in asked.values()) and least <= given <= pods["count"]
             need(whole or fewer, f"pod set `{name}` is given {given} pods, and asked for {self.pods(name)}")

@@ -15,10 +15,12 @@ from gpol.engine.event_parts import (
     FlavorAttempt,
     FlavorObstacle,
     Limit,
+    MovedPods,
     Operand,
     PlacedPods,
     Placement,
     PodSet,
+    PodSetChange,
     RuleRef,
 )
 from gpol.engine.events import (
@@ -26,9 +28,11 @@ from gpol.engine.events import (
     WorkloadAdmitted,
     WorkloadDeferred,
     WorkloadEvicted,
+    WorkloadMoved,
     WorkloadPlaced,
     WorkloadRejected,
     WorkloadReplaced,
+    WorkloadResized,
 )
 from gpol.engine.facts import (
     CapacityChanged,
@@ -215,6 +219,48 @@ def _samples() -> list[AnyEvent]:
                 ),
             ),
             why=Why(operands=(Operand(name="lost node", value="n2"),)),
+        ),
+        WorkloadMoved(
+            time=time,
+            cause=6,
+            workload="train-9",
+            queue="nlp",
+            priority=100,
+            reason="Consolidated",
+            beneficiary="bert-7",
+            moves=(MovedPods(pod_set="main", pods=1, from_place=("n1",), to_place=("n4",)),),
+            assignments=(
+                Assignment(
+                    pod_set="main",
+                    count=4,
+                    flavors={"gpu": "h100"},
+                    places=(PlacedPods(domain=("n1",), pods=3), PlacedPods(domain=("n4",), pods=1)),
+                ),
+            ),
+            why=Why(),
+        ),
+        WorkloadResized(
+            time=time,
+            cause=6,
+            workload="train-9",
+            queue="nlp",
+            priority=100,
+            reason="RoomForMore",
+            changes=(PodSetChange(pod_set="main", added=2, places=(PlacedPods(domain=("n2",), pods=2),)),),
+            assignments=(
+                Assignment(
+                    pod_set="main",
+                    count=6,
+                    flavors={"gpu": "h100"},
+                    places=(PlacedPods(domain=("n1",), pods=4), PlacedPods(domain=("n2",), pods=2)),
+                ),
+            ),
+            usage=(Charge(flavor="h100", resource="gpu", amount=6000),),
+            borrowed=(Charge(flavor="h100", resource="gpu", amount=2000),),
+            why=Why(
+                rule=RuleRef(name="nlp", file="cluster.gpol", line=12),
+                operands=(Operand(name="asks", value="2 gpu on h100"),),
+            ),
         ),
         WorkloadReplaced(
             time=time,

@@ -10,6 +10,7 @@ from gpol.engine import guard as expr
 from gpol.engine import policy_graph as graph
 from gpol.engine import policy_settings
 from gpol.engine.guard import Type
+from gpol.engine.policy import pass_settings
 from gpol.engine.policy_graph import Source
 
 DERIVED = {
@@ -24,7 +25,11 @@ DERIVED = {
 }
 """Fields that mean nothing by themselves. So do places: fields called source, and those that end in it."""
 
-NUMBERED = {("PolicyGraph", field) for field in ("flavors", "nodes", "queues", "topologies")} | {("Node", "quotas")}
+NUMBERED = (
+    {("PolicyGraph", field) for field in ("flavors", "nodes", "queues", "topologies")}
+    | {("Node", "quotas")}
+    | {("QueueTerms", field) for field in ("limits", "owns_all", "guaranteed", "weights")}
+)
 """Lists that others point into by number: their parts are changed, and none is left out."""
 
 INDICES = {("Queue", "flavors"), ("Group", "flavors"), ("Check", "flavors"), ("ProtectRule", "nodes"), ("AdmissionRule", "nodes")}
@@ -41,11 +46,17 @@ ORDERED = {
     ("PolicyGraph", "preempt"),
     ("Topology", "levels"),
     ("Settings", "room_kept"),
+    ("Passes", "order"),
+    ("Passes", "place_by"),
+    ("PassSearch", "votes"),
 } | {(where, field) for where, field in (("PreemptRule", "order"), ("Settings", "queue_order"), ("Settings", "workload_order"))}
 """Lists whose order means something."""
 
 ALIKE = {("Settings", "placing"): {"", "packed"}, ("Settings", "lost_nodes"): {"", "replace"}}
 """Values of a field that mean the same: nothing said, and what holds by default."""
+
+ALWAYS_THERE = {("Node", "terms")}
+"""Optional parts that all nodes of a policy have, or none."""
 
 Path = tuple[tuple[str, str], ...]
 """Fields, each by its class and name, from the whole to a part."""
@@ -61,7 +72,10 @@ def is_place(name: str) -> bool:
 def every_field() -> set[tuple[str, str]]:
     """Every field of every dataclass that a graph is made of."""
     parts = [
-        each for module in (graph, policy_settings, expr) for each in vars(module).values() if isinstance(each, type) and is_dataclass(each)
+        each
+        for module in (graph, policy_settings, pass_settings, expr)
+        for each in vars(module).values()
+        if isinstance(each, type) and is_dataclass(each)
     ]
     return {(part.__name__, field.name) for part in parts if part is not Source for field in fields(part) if not is_place(field.name)}
 
@@ -88,7 +102,8 @@ def _others(where: tuple[str, str], hint: Any, value: Any, outermost: bool) -> I
         yield (), 1 if value == 0 else 0
     else:
         alike = ALIKE.get(where, set())
-        yield from (((), other) for other in _values(hint, value) if not {value, other} <= alike)
+        others = (other for other in _values(hint, value) if other is not None or where not in ALWAYS_THERE)
+        yield from (((), other) for other in others if not {value, other} <= alike)
 
 
 def _of_list(where: tuple[str, str], value: tuple[Any, ...], outermost: bool) -> Iterator[tuple[Path, Any]]:

@@ -131,6 +131,8 @@ def _configuration(graph: PolicyGraph, chosen: PreemptionSettings, resources: di
         found.note("place pods", "is left out: Kueue places pods in its own way")
     if graph.settings.lost_nodes:
         found.note("when a node is lost", "is left out: what Kueue does then is said by the feature gates of its manager")
+    if graph.settings.shrinks_first:
+        found.note("shrink before evicting", "is left out: Kueue has no surplus of pods, and evicts whole workloads")
     said: Object = {}
     if chosen.strategies:
         said["fairSharing"] = {"preemptionStrategies": [_STRATEGIES[strategy] for strategy in chosen.strategies]}

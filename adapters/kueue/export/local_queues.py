@@ -6,7 +6,8 @@ Kueue finds a queue by the LocalQueue that a workload names or, where it names n
 from collections.abc import Iterator
 from fractions import Fraction
 
-from ....engine.policy_graph import Condition, LocalQueue, PolicyGraph, Queue
+from ....engine.policy.doors import Condition
+from ....engine.policy_graph import LocalQueue, PolicyGraph, Queue
 from ..policy_names import kueue_name
 from ..problems import Findings
 from .kubernetes_names import is_namespace

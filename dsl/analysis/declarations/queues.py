@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from ....engine import policy_graph as graph
+from ....engine.policy.doors import Condition
 from ...diagnostics import DiagnosticNote
 from ...syntax import tree
 from ..context import Context
@@ -97,6 +98,8 @@ def about(statement: tree.Spanned) -> str | None:
             return "`for namespaces`"
         case tree.ByUsage():
             return "`admits by usage`"
+        case tree.NeverReclaimed():
+            return "`never reclaimed`"
         case _:
             return None
 
@@ -123,9 +126,9 @@ def _preemption(context: Context, said: _Said) -> graph.Preemption:
     )
 
 
-def _matches(context: Context, item: tree.QueueItem) -> tuple[tuple[graph.Condition, ...], ...]:
+def _matches(context: Context, item: tree.QueueItem) -> tuple[tuple[Condition, ...], ...]:
     """The alternatives by which workloads belong to a queue, in an order of their own."""
-    matches: dict[tuple[graph.Condition, ...], tree.Spanned] = {}
+    matches: dict[tuple[Condition, ...], tree.Spanned] = {}
     for statement in item.body:
         if isinstance(statement, tree.Match):
             match = _match(context, statement)
@@ -136,7 +139,7 @@ def _matches(context: Context, item: tree.QueueItem) -> tuple[tuple[graph.Condit
     return tuple(sorted(matches, key=repr))
 
 
-def _match(context: Context, match: tree.Match) -> tuple[graph.Condition, ...]:
+def _match(context: Context, match: tree.Match) -> tuple[Condition, ...]:
     """The conditions of a `for`, in an order of their own: all have to hold, so the text's order means nothing."""
     seen: dict[str, tree.Spanned] = {}
     conditions = []
@@ -147,11 +150,11 @@ def _match(context: Context, match: tree.Match) -> tuple[graph.Condition, ...]:
     return tuple(sorted(conditions, key=repr))
 
 
-def _condition(context: Context, condition: tree.MatchCondition) -> graph.Condition:
+def _condition(context: Context, condition: tree.MatchCondition) -> Condition:
     if condition.key is not None:
         context.named(condition.key, "label")
     key = None if condition.key is None else condition.key.text
-    return graph.Condition(condition.attribute, key, condition.pattern.text)
+    return Condition(condition.attribute, key, condition.pattern.text)
 
 
 def _ceiling(context: Context, statement: tree.Spanned | None) -> int | None:

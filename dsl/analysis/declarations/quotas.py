@@ -9,6 +9,7 @@ from ...diagnostics import DiagnosticNote
 from ...syntax import tree
 from ...syntax.names import listed
 from ..context import Context
+from ..passes.pass_terms import terms
 from .resource_groups import check_served
 from .resources import flavor_with
 
@@ -32,6 +33,8 @@ class QuotaStatements:
     borrows: dict[int, tuple[int, tree.QuotaStatement]] = field(default_factory=dict)
     lends: dict[int, tuple[int, tree.QuotaStatement]] = field(default_factory=dict)
     keeps: dict[int, tuple[int, tree.QuotaStatement]] = field(default_factory=dict)
+    uses: dict[int, tuple[int, tree.QuotaStatement]] = field(default_factory=dict)
+    owns_all: set[int] = field(default_factory=set)
     known: bool = True
 
 
@@ -90,33 +93,38 @@ def nodes(
     made = [graph.Node(graph.ROOT, -1, tuple(children[0]), -1, Fraction(1), no_quota, context.source(header or tree.Spanned()))]
     queues = sorted(context.queues)
     numbers = {name: number for number, name in enumerate(queues)}
-    quotas = _all_quotas(context, found, slot_of)
+    quotas, limits = _all_quotas(context, found, slot_of)
     for name in names:
-        item = by_name[name].item
+        item, said, weight = by_name[name].item, limits[name], _weight(context, by_name[name].item)
+        uses, keeps = ({slot: amount for slot, (amount, _) in part.items()} for part in (said.uses, said.keeps))
         made.append(
             graph.Node(
                 name=name,
                 parent=index[by_name[name].parent],
                 children=tuple(children[index[name]]),
                 queue=numbers.get(name, -1),
-                weight=_weight(context, item),
+                weight=weight,
                 quotas=quotas[name],
                 source=context.source(item),
+                terms=terms(context, item, weight, tuple(slot.resource for slot in slots), uses, said.owns_all, keeps),
             )
         )
     _compare_with_capacity(context, found, made, slots, flavors)
     return tuple(made)
 
 
-def _all_quotas(context: Context, found: list[NodeDeclaration], slot_of: dict[tuple[str, str], int]) -> dict[str, tuple[graph.Quota, ...]]:
-    """The quotas of all nodes by name, children before their parents."""
+def _all_quotas(
+    context: Context, found: list[NodeDeclaration], slot_of: dict[tuple[str, str], int]
+) -> tuple[dict[str, tuple[graph.Quota, ...]], dict[str, QuotaStatements]]:
+    """The quotas of all nodes by name, children before their parents, and the statements behind them."""
     quotas: dict[str, tuple[graph.Quota, ...]] = {}
+    said: dict[str, QuotaStatements] = {}
     none = [0] * len(slot_of)
     all_below = {name: ChildQuotas([*none], [*none]) for name in (graph.ROOT, *(place.item.name.text for place in found))}
     for place in reversed(found):  # parents stand before their children in the text's order
         name = place.item.name.text
         below, above = all_below[name], all_below[place.parent]
-        limits = _limits(context, place.item, slot_of)
+        limits = said[name] = _limits(context, place.item, slot_of)
         below.known = below.known and limits.known
         if below.known:
             _check_lending(context, place.item, limits, below.owned)
@@ -126,7 +134,7 @@ def _all_quotas(context: Context, found: list[NodeDeclaration], slot_of: dict[tu
             above.owned[slot] += quota.nominal + below.owned[slot]
             above.offered[slot] += offered if quota.lending_limit is None else min(offered, quota.lending_limit)
         above.known = above.known and below.known
-    return quotas
+    return quotas, said
 
 
 def _weight(context: Context, item: tree.CohortItem | tree.QueueItem) -> Fraction:
@@ -145,7 +153,7 @@ def _quotas(context: Context, limits: QuotaStatements, slots: int, offered: list
         owns, owns_at = limits.owns.get(slot, (0, None))
         borrows, borrows_at = limits.borrows.get(slot, (None, None))
         lends, lends_at = limits.lends.get(slot, (None, None))
-        if slot in limits.keeps:
+        if slot in limits.keeps and not context.by_passes:  # there `terms` have it
             kept, lends_at = limits.keeps[slot]
             lends = max(0, owns + offered[slot] - kept)
         quotas.append(
@@ -170,8 +178,12 @@ def _limits(context: Context, item: tree.CohortItem | tree.QueueItem, slot_of: d
             verb = statement.verb
             if not context.once(seen, f"{_side(statement)} {slot}", statement, f"what `{item.name.text}` {_said(statement)} there"):
                 break
-            if verb == "owns":
+            if verb == "owns" and statement.limit == "anything":
+                limits.owns_all.add(slot)
+            elif verb == "owns":
                 limits.owns[slot] = (value, statement)
+            elif verb == "uses":
+                limits.uses[slot] = (value, statement)
             elif verb == "borrows":
                 limits.borrows[slot] = (value, statement)
             elif statement.limit == "all-but" or verb == "guarantees":
@@ -184,11 +196,11 @@ def _limits(context: Context, item: tree.CohortItem | tree.QueueItem, slot_of: d
 
 
 def _side(statement: tree.QuotaStatement) -> str:
-    return {"owns": "owns", "borrows": "borrows"}.get(statement.verb, "lends")
+    return {"owns": "owns", "borrows": "borrows", "uses": "uses"}.get(statement.verb, "lends")
 
 
 def _said(statement: tree.QuotaStatement) -> str:
-    return {"owns": "owns", "borrows": "may borrow"}.get(statement.verb, "lends")
+    return {"owns": "owns", "borrows": "may borrow", "uses": "may use"}.get(statement.verb, "lends")
 
 
 def _values(
@@ -202,7 +214,7 @@ def _values(
         check_served(context, item, statement, flavor)
         amount = context.amount(statement.amount.number, statement.amount.resource.text)
         return [] if amount is None else [(slot_of[flavor, statement.amount.resource.text], amount)]
-    if statement.limit == "anything" or statement.verb == "owns":
+    if (statement.verb == "owns" and statement.limit == "nothing") or (statement.verb != "owns" and statement.limit == "anything"):
         return []
     if statement.flavor is not None and statement.flavor.text not in context.flavors:
         context.unknown("flavor", statement.flavor, context.flavors)
@@ -233,6 +245,8 @@ def _check_lending(context: Context, item: tree.CohortItem | tree.QueueItem, lim
         for slot in sorted(values):
             amount, statement = values[slot]
             owned = limits.owns.get(slot, (0, None))[0] + below[slot]
+            if slot in limits.owns_all or _by_weight(context):
+                continue
             if amount > owned and statement.amount is not None:
                 resource = statement.amount.resource.text
                 help_text = f"write at most `{format_amount(owned, resource)} {resource}`, or raise what {owner}"
@@ -243,6 +257,12 @@ def _check_lending(context: Context, item: tree.CohortItem | tree.QueueItem, lim
                 else:  # Kueue allows it, and policies made from its objects have it
                     effect = "it has no effect" if verb == "lends" else "it lends nothing"
                     context.warn("GP056", f"{message}: {effect}", statement.amount, owns, help_text)
+
+
+def _by_weight(context: Context) -> bool:
+    """Whether what a node owns counts for nothing: all is divided by weight."""
+    choice = context.merged.choices.get("Entitle")
+    return context.by_passes and isinstance(choice, tree.Entitle) and choice.way == "weight"
 
 
 def _compare_with_capacity(

@@ -9,6 +9,7 @@ from ...diagnostics import DiagnosticNote
 from ...syntax import tree
 from ...syntax.names import listed
 from ..context import BUILT_IN, POD_COUNT, Context
+from ..passes.pass_terms import queue_limits
 from .flavor_nodes import with_nodes
 from .topologies import check_shared_nodes
 
@@ -154,7 +155,8 @@ def priorities(context: Context) -> tuple[graph.PriorityClass, ...]:
         context.at(item)
         value = context.integer(item.value, "priority", -_INT32, _INT32 - 1)
         context.priorities.setdefault(item.name.text, value or 0)
-        made.setdefault(item.name.text, graph.PriorityClass(item.name.text, value or 0, item.never_evicted, context.source(item)))
+        limits = queue_limits(context, item)
+        made.setdefault(item.name.text, graph.PriorityClass(item.name.text, value or 0, item.never_evicted, context.source(item), limits))
     return tuple(made[name] for name in sorted(made))
 
 

@@ -4,13 +4,16 @@ from ....engine import policy_graph as graph
 from ...syntax import tree
 from ...syntax.names import listed
 from ..context import Context
+from ..passes.pass_rules import pass_rules
 from .guards import IN_ADMISSION, IN_PREEMPT, IN_PROTECT, guard, victim_order
 
 
 def preempt_rules(context: Context) -> tuple[graph.PreemptRule, ...]:
-    """The preempt rules in the order of `preempt by`; none where the policy decides in cycles."""
+    """The preempt rules in the order of `preempt by`, or of the passes that use them; none where the policy decides in cycles."""
     if context.in_cycles:
         return ()  # `cycles` refuses them
+    if context.by_passes:
+        return pass_rules(context)
     made: dict[str, graph.PreemptRule] = {}
     for item in context.merged.preempt:
         context.at(item)

@@ -133,7 +133,7 @@ def _other_alternative(stop: Stop) -> Diagnostic | None:
 
 
 def _priority_in_queue(stop: Stop) -> Diagnostic | None:
-    if stop.accepted != {"AT"} or not stop.before.endswith("priority"):
+    if stop.accepted != {"AT", "NUMBER"} or not stop.before.endswith("priority"):
         return None
     help_text = f"write `default priority {stop.shown}`, or `priority at most {stop.shown}` for the highest one that counts"
     return stop.error("GP003", "a queue has a default priority and a highest one", help_text, "which of the two?")

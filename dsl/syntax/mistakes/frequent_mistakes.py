@@ -30,6 +30,7 @@ KINDS = {
     "COMMA": "`,`",
     "EQUAL": "`=`",
     "ATTRIBUTE": "`user` or `kind`",
+    "COUNTED": "`0`, `1` or `x1000`",
     "EFFECT": "`NoSchedule`, `NoExecute` or `PreferNoSchedule`",
 }
 """Terminals that are not simply a keyword, in words."""
@@ -185,8 +186,7 @@ def block_of(stop: Stop) -> str:
 def _not_closed(stop: Stop, opening: int, note: DiagnosticNote) -> Diagnostic:
     head = _head_of(stop, opening)
     message = f"the block of `{head}` is not closed" if head else "a block is not closed"
-    help_text = "close it with a `}` on a line of its own"
-    return stop.error("GP004", message, help_text, "opened here", Span(opening, opening + 1), note)
+    return stop.error("GP004", message, "close it with a `}` on a line of its own", "opened here", Span(opening, opening + 1), note)
 
 
 def unclosed(stop: Stop) -> Diagnostic | None:

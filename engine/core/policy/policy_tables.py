@@ -66,6 +66,8 @@ def compile_policy(
 
     `machines` are all nodes by name and `counted` the resources that are counted at places, where a flavor gives some.
     """
+    if graph.settings.passes is not None:
+        raise BeyondBoundsError("the policy decides by passes")
     programs = Programs(graph.settings.rounded)
     named = {slot.resource for slot in graph.slots} | {each for queue in graph.queues for group in queue.groups for each in group.resources}
     resources = tuple(sorted(named | {each for group in graph.groups for each in group} | {POD_COUNT}))

@@ -1,11 +1,14 @@
 """Nominating a workload: flavors for all of it, victims where it needs them, fewer pods where fewer will do.
 
+An elastic workload is nominated with the most pods that fit as things stand. Nobody is evicted for more than its minimum.
+
 Kueue: pkg/scheduler/scheduler.go, getAssignments; pkg/scheduler/flavorassigner/podset_reducer.go.
 """
 
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from ...elastic.pod_counts import is_elastic, least_pods
 from ...intake.slices import held_by, replaced_by
 from ...outcome.decision import SearchState
 from ...outcome.nomination import FlavorAssignment, Grade, Mode, Nomination, Request, Verdict, as_request
@@ -52,11 +55,18 @@ class Nominator:
         held = held_by(trial.graph, trial.policy.slot_index, self.replaced)
         self.assigner = FlavorAssigner(trial.policy, workload, self._simulate, tried, only, held, self._find)
         self.ahead: list[tuple[int, Request]] = []
+        self.may_evict = True
 
     def nominate(self) -> Nomination:
-        """Flavors for all pods if that leads to an admission, else for fewer if fewer will do, else those for all and what is missing."""
-        chosen = self._attempt(self.workload.remaining)
-        if not chosen.runs:
+        """Flavors for all pods if that leads to an admission, else for fewer if fewer will do, else those for all and what is missing.
+
+        Of an elastic workload those for its minimum, if that does not fit as things stand, with what is missing.
+        """
+        elastic = is_elastic(self.workload.fact)
+        chosen = self._attempt(least_pods(self.workload) if elastic else self.workload.remaining)
+        if elastic and chosen.fits:
+            chosen = self._with_surplus() or chosen
+        elif not elastic and not chosen.runs:
             chosen = self._with_fewer_pods() or chosen
         chosen.later = min((until for until, _ in self.ahead), default=None)
         if chosen.until is not None:
@@ -79,16 +89,15 @@ class Nominator:
             judge_places(self.trial.policy, self.workload, flavors)
         found = self._victims(flavors)
         if flavors.mode is Mode.PREEMPT and self.trial.gives_places:
-            gone = [self.trial.state.workloads[victim.workload] for victim in found.victims]
-            with self.trial.without(gone):
-                places_then(self.trial.policy.places, self.workload, flavors, victims_gone=bool(gone))
+            with self.trial.after(found.victims):
+                places_then(self.trial.policy.places, self.workload, flavors, victims_gone=bool(found.victims))
         replaced = self.replaced.name if self.replaced is not None else None
         return Nomination(self.workload.name, self.workload.queue, flavors, tuple(found.victims), found.until, replaced=replaced)
 
     def _victims(self, flavors: FlavorAssignment) -> Found:
         """Victims for a whole assignment, all its resources together."""
         hopeless = self.trial.graph.settings.judges_together and flavors.grade is Grade.NO_VICTIMS
-        if flavors.mode is not Mode.PREEMPT or hopeless:
+        if flavors.mode is not Mode.PREEMPT or hopeless or not self.may_evict:
             return Found()
         return self._search(preemptor_of(self.trial, self.workload, flavors.request, sorted(flavors.needing), flavors))
 
@@ -99,10 +108,12 @@ class Nominator:
 
     def _simulate(self, amounts: dict[int, int], wanted: Sequence[ToPlace]) -> Verdict:
         """What evicting could do for a part of what is asked for, and the level from which that would come then."""
+        if not self.may_evict:
+            return Grade.NO_VICTIMS, 0
         request, queue = as_request(amounts), self.workload.queue
         slots = sorted(amounts) if wanted else [slot for slot, _ in request]  # a slice that asks for no more may lack places
         found = self._search(Preemptor(self.workload, request, slots, tuple(wanted)))
-        with self.trial.without(self.trial.state.workloads[victim.workload] for victim in found.victims):
+        with self.trial.after(found.victims):
             levels = [self.trial.tree.level_that_fits(queue, slot, amount)[0] for slot, amount in request]
         return found.grade, max(levels, default=0)
 
@@ -111,6 +122,19 @@ class Nominator:
         if found.until is not None:
             self.ahead.append((found.until, preemptor.request))
         return found
+
+    def _with_surplus(self) -> Nomination | None:
+        """What an elastic workload can have with the most pods that fit as things stand, beyond its minimum."""
+
+        def attempt(counts: Sequence[int]) -> Nomination | None:
+            nomination = self._attempt(counts)
+            return nomination if nomination.fits else None
+
+        self.may_evict = False
+        try:
+            return fewest_missing(list(self.workload.remaining), least_pods(self.workload), attempt)
+        finally:
+            self.may_evict = True
 
     def _with_fewer_pods(self) -> Nomination | None:
         """What can be had with the most pods, where the workload may do with fewer."""

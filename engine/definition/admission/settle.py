@@ -8,9 +8,10 @@ was refused are not looked at in the rest of the pass.
 
 Before all that, who runs and has lost nodes, or waits for places that a check provides, gets places or has to go.
 
-Passes repeat until one decides nothing.
+Passes repeat until one decides nothing. Then elastic workloads get more pods where there is room (`growth.py`), and passes go on.
 INVARIANT: that ends, since nothing that this fact admitted is evicted for its sake: each workload is admitted at most once
-and evicted at most once.
+and evicted at most once. Pods are added only
+as long as nobody who waits can be admitted for it, so that growing makes nothing else possible.
 INVARIANT: looking again ends, too. Where A evicted B, directly or through others, B does not evict A by a rule without durations. This
 holds until anything but time and submissions changes the cluster. So no circle of workloads can evict one another for ever.
 """
@@ -18,7 +19,7 @@ holds until anything but time and submissions changes the cluster. So no circle 
 from collections.abc import Collection
 from contextlib import ExitStack
 
-from ...outcome.decision import Admission, Eviction, Outcome, Replacement
+from ...outcome.decision import Admission, Eviction, Outcome, Replacement, Resize
 from ...outcome.nomination import Nomination, as_request
 from ...workload import Shape
 from ..state.state import State
@@ -26,6 +27,7 @@ from ..state.trial import Trial
 from ..transition.apply import carry_out
 from .binding_limit import binding_limit
 from .entry_order import next_entry
+from .growth import grow
 from .nominate import nominate
 from .place_pods import places_held
 from .second_pass import place_at_once
@@ -63,7 +65,8 @@ class _Pass:
         self.later: list[int] = []
 
     def run(self) -> "_Pass":
-        """Carry out the best nomination, again and again, until there is none. What is reserved is charged for as long as that takes."""
+        """Carry out the best nomination, again and again, until there is none; let workloads grow where there was none at all. What is
+        reserved is charged for as long as that takes."""
         with ExitStack() as charges:
             while (best := self._best()) is not None:
                 if not best.runs:
@@ -75,7 +78,24 @@ class _Pass:
                     self.refused.add((best.queue, self.state.workloads[best.workload].shape))
                 else:
                     self._carry_out(best)
+            if not self.only_reserve and not self.decided:
+                self.decided += grow(self.trial, self._nobody_gets_in)
         return self
+
+    def _nobody_gets_in(self) -> bool:
+        """Whether nobody who waits, and reserves nothing, could be admitted as things stand in the trial, now or once protections end."""
+        reserved = {nomination.workload for nomination in self.reserved}
+        for queue in (queue.node for queue in self.state.graph.queues):
+            refused: set[Shape] = set()
+            for workload in self.state.line(queue):
+                if workload.name not in reserved and workload.shape not in refused:
+                    if nominate(self.trial, workload).possible:
+                        return False
+                    if not self.state.superiors(workload.name):
+                        refused.add(workload.shape)
+                if self.state.graph.queue_at(queue).strict:
+                    break
+        return True
 
     def next_wake(self) -> int | None:
         """The first moment at which there is room for somebody, or for a part of what somebody asks for, as time alone passes."""
@@ -109,13 +129,21 @@ class _Pass:
         return None
 
     def _carry_out(self, nomination: Nomination) -> None:
-        """Evict the victims in the order in which they were chosen, end whom it replaces, and admit it."""
+        """Evict the victims, or take their surplus, in the order in which they were chosen, end whom it replaces, and admit it."""
         state, workload = self.state, self.state.workloads[nomination.workload]
         limit = binding_limit(self.trial.policy, nomination)
-        with self.trial.without(state.workloads[victim.workload] for victim in nomination.victims):
+        with self.trial.after(nomination.victims):
             admission = admission_of(self.trial, nomination)
-        evictions = [Eviction(victim, workload.name, workload.queue, workload.priority, limit) for victim in nomination.victims]
-        for outcome in (*evictions, *admission):
+        going = [
+            Eviction(victim, workload.name, workload.queue, workload.priority, limit)
+            if victim.left is None
+            else Resize(
+                victim.workload, victim.queue, victim.priority, victim.left.changes, victim.left.assignments, victim.left.usage,
+                victim=victim, beneficiary=workload.name, limit=limit,
+            )
+            for victim in nomination.victims
+        ]  # fmt: skip
+        for outcome in (*going, *admission):
             carry_out(state, outcome)
             self.decided.append(outcome)
 

@@ -107,11 +107,11 @@ class _Mover:
             new = moved.places[each.given.pod_set.name]
             if not new:  # nothing of it stood on the first of the lost nodes
                 return NoPlaces("no-room", names, flavor, pod_set.within, of=1)
-            merged = _merged(path_of, (*new, *each.staying))
-            broken = None if self.each_alone else _broken_slice(topology, path_of, each.given.pod_set, merged)
+            beside = merged(path_of, (*new, *each.staying))
+            broken = None if self.each_alone else _broken_slice(topology, path_of, each.given.pod_set, beside)
             if broken is not None:
                 return NoPlaces("slices-broken", names, flavor, broken.level)
-            self.found.places[each.given.pod_set.name] = merged
+            self.found.places[each.given.pod_set.name] = beside
         return None
 
     def _inside(self, topology: Topology, path_of: PathOf, moving: _Moving) -> DomainPath:
@@ -181,7 +181,7 @@ def _incomplete(topology: Topology, path_of: PathOf, moving: _Moving, part: Slic
     return next((domain for domain in sorted(standing) if (standing[domain] + moving.given.pods) % part.size == 0), ())
 
 
-def _merged(path_of: PathOf, places: Sequence[PlacedPods]) -> tuple[PlacedPods, ...]:
+def merged(path_of: PathOf, places: Sequence[PlacedPods]) -> tuple[PlacedPods, ...]:
     """Places in the order of the domains, each once; those in none come last."""
     pods: dict[DomainPath, int] = {}
     for place in places:

@@ -4,7 +4,7 @@
       when workload fits what its queue owns                          its trigger: `owner`
       evict from queues that borrow                                   its scope: `queues` and `reaches`
       where victim.priority < workload.priority                       its guard: `keeper`
-      order by victim.queue.share desc, victim.admitted desc          the order of victims: `_ranked`
+      order by victim.queue.share desc, victim.admitted desc          the order of victims: `ranked`
     }
 
 All rules are used in the policy's order; a later one only adds to what the earlier ones took. Victims are taken one by one until the
@@ -26,6 +26,7 @@ from ..placement.placer import ToPlace, find_places
 from ..queue.line import directed
 from ..state.guard_values import GuardValues
 from ..state.trial import Trial
+from .surplus import SurplusSearch
 
 Ranked = tuple[tuple[object, ...], Workload]
 """A candidate with its place in the rule's order; the best is the least."""
@@ -82,9 +83,15 @@ class RuleSearch:
     def run(self) -> list[Victim]:
         """Victims without whom the request fits; none where there are not enough."""
         taken: list[Victim] = []
+        surplus = SurplusSearch(self)
         with self.trial.undone():
+            if self.graph.settings.shrinks_first and surplus.take():
+                return surplus.only_needed(self.fits, set())
             enough = any(self._sweep(index, rule, taken) for index, rule in enumerate(self.graph.preempt))
-            return self._only_needed(fill_back(self.trial, taken, self.fits)) if enough else []
+            if not enough:
+                return []
+            whole = self._only_needed(fill_back(self.trial, taken, self.fits))
+            return [*surplus.only_needed(self.fits, {each.workload for each in whole}), *whole]
 
     def _only_needed(self, victims: list[Victim]) -> list[Victim]:
         """The same without everybody without whom it fits as well. Where pods have to find places, that may be so of some who were needed
@@ -92,7 +99,7 @@ class RuleSearch:
         if not self.preemptor.to_place:
             return victims
         for each in reversed(victims):
-            workload = self.trial.state.workloads[each.workload]
+            workload = self.trial.current(self.trial.state.workloads[each.workload])
             self.trial.give_back(workload)
             if self.fits():
                 return self._only_needed([other for other in victims if other is not each])
@@ -112,17 +119,18 @@ class RuleSearch:
     def _sweep(self, index: int, rule: PreemptRule, taken: list[Victim]) -> bool:
         """Take victims by one rule, best first, until the request fits; say whether it does."""
         queues = self.queues(rule)
-        while ranked := sorted(self._ranked(rule, queues), key=itemgetter(0)):
+        while ranked := sorted(self.ranked(rule, queues), key=itemgetter(0)):
             chosen = ranked[0][1]
             values = tuple(self.values.value(field, chosen) for field in rule.compared)
             runner_up = self._runner_up(rule, *ranked[:2]) if len(ranked) > 1 and not taken else None
-            taken.append(victim(chosen, self._kind(rule, chosen), index, values, runner_up))
+            taken.append(victim(self.trial.state.workloads[chosen.name], self.kind(rule, chosen), index, values, runner_up))
             self.trial.take(chosen)
             if self.fits():
                 return True
         return False
 
-    def _kind(self, rule: PreemptRule, each: Workload) -> EvictionKind:
+    def kind(self, rule: PreemptRule, each: Workload) -> EvictionKind:
+        """Why a victim of a rule goes."""
         if each.queue == self.queue:
             return "in-queue"
         return "reclaim" if rule.trigger is not None else "other"
@@ -188,7 +196,7 @@ class RuleSearch:
 
     # --- the order of victims ---------------------------------------------------------------------------------------------
 
-    def _ranked(self, rule: PreemptRule, queues: list[int]) -> Iterator[Ranked]:
+    def ranked(self, rule: PreemptRule, queues: list[int]) -> Iterator[Ranked]:
         """Everybody who may go by a rule as things stand, with the place in its order: ties go to the later submitted one."""
         for each in (each for queue in queues if self.reaches(rule, queue) for each in self.candidates(queue)):
             if self._may_go(rule, each):
@@ -230,7 +238,7 @@ def fill_back(trial: Trial, taken: list[Victim], fits: Callable[[], bool], found
     """Put back, last to first and never the last one, every victim without whom the request fits as well; all others stay out."""
     kept = list(taken)
     for each in reversed(taken[:-1]):
-        workload = trial.state.workloads[each.workload]
+        workload = trial.current(trial.state.workloads[each.workload])
         trial.give_back(workload)
         if fits():
             kept.remove(each)

@@ -1,9 +1,11 @@
-"""Trials: running workloads taken out and requests charged on trial, then put back. Both ways of deciding ask this way what would fit."""
+"""Trials: running workloads taken out or resized and requests charged on trial, then put back. Both ways of deciding ask this way what
+would fit."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
-from ...outcome.nomination import Request
+from ...outcome.nomination import Request, Victim
 from ...workload import Workload
 from ..placement.places import PodsHeld
 from .state import ActivePolicy, State
@@ -22,6 +24,7 @@ class Trial:
         self.places = self.policy.places
         self._everywhere = not self.graph.settings.tries_places_apart
         self._out = set(out)
+        self._resized: dict[str, Workload] = {}
 
     @property
     def gives_places(self) -> bool:
@@ -29,8 +32,12 @@ class Trial:
         return self.graph.gives_places
 
     def running(self, queue: int) -> list[Workload]:
-        """Who runs in a queue and is not taken out, in the order of the submissions."""
-        return [workload for workload in self.state.running(queue) if workload.name not in self._out]
+        """Who runs in a queue and is not taken out, in the order of the submissions, each as it is in the trial."""
+        return [self.current(workload) for workload in self.state.running(queue) if workload.name not in self._out]
+
+    def current(self, workload: Workload) -> Workload:
+        """A running workload as it is in the trial."""
+        return self._resized.get(workload.name, workload)
 
     def is_out(self, workload: Workload) -> bool:
         """Whether a running workload is taken out."""
@@ -48,15 +55,24 @@ class Trial:
         self.places.add(self.places.holdings(workload), self._everywhere)
         self._out.discard(workload.name)
 
+    def resize(self, workload: Workload) -> None:
+        """Let a running workload have the pods that this one has, which is the same workload otherwise."""
+        self.take(self.current(self.state.workloads[workload.name]))
+        self._resized[workload.name] = workload
+        self.give_back(workload)
+
     @contextmanager
     def undone(self) -> Iterator[None]:
-        """Whoever is taken out while the context lasts is put back at its end."""
-        before = set(self._out)
+        """Whoever is taken out or resized while the context lasts is as before at its end."""
+        before, sizes = set(self._out), dict(self._resized)
         try:
             yield
         finally:
             for name in sorted(self._out - before):
-                self.give_back(self.state.workloads[name])
+                self.give_back(self.current(self.state.workloads[name]))
+            for name in sorted(name for name in self._resized if self._resized[name] is not sizes.get(name)):
+                self.resize(sizes.get(name, self.state.workloads[name]))
+            self._resized = sizes
 
     @contextmanager
     def without(self, workloads: Iterable[Workload]) -> Iterator[None]:
@@ -64,7 +80,19 @@ class Trial:
         with self.undone():
             for workload in workloads:
                 if not self.is_out(workload):
-                    self.take(workload)
+                    self.take(self.current(workload))
+            yield
+
+    @contextmanager
+    def after(self, victims: Iterable[Victim]) -> Iterator[None]:
+        """The state without victims, while the context lasts, or without the surplus that they give up."""
+        with self.undone():
+            for each in victims:
+                workload = self.state.workloads[each.workload]
+                if each.left is not None:
+                    self.resize(replace(workload, assignments=each.left.assignments, usage=each.left.usage))
+                elif not self.is_out(workload):
+                    self.take(self.current(workload))
             yield
 
     @contextmanager

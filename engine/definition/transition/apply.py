@@ -6,13 +6,13 @@ What was just decided changes the state by the same functions (`carry_out`), bef
 from ... import events, facts
 from ...event_parts import Assignment
 from ...intake.capacity import capacity, machine, node_sizes, take_in
-from ...intake.changes import act, admit, adopt, carry_over, evict, place, stops, submitted, update
+from ...intake.changes import act, admit, adopt, carry_over, evict, place, resize, stops, submitted, update
 from ...intake.holds import is_queued
 from ...intake.local_usage import charge_admission, report_usage, sample, settle_usage
 from ...intake.routing import route
 from ...intake.shapes import shape_of
 from ...nodes.lost_nodes import find_again, lose, lose_those_that_left
-from ...outcome.decision import Admission, Deferral, Eviction, LastDeferral, Outcome, Placing, Rejection, Replacement
+from ...outcome.decision import Admission, Deferral, Eviction, LastDeferral, Outcome, Placing, Rejection, Relocation, Replacement, Resize
 from ...outcome.named import assignments, charged
 from ...outcome.nomination import Request
 from ...policy_graph import PolicyGraph
@@ -72,6 +72,10 @@ def _apply_decision(state: State, event: events.AnyDecision) -> None:
             _evict(state, event.workload, event.beneficiary, event.by if event.preemption == "operator" else None)
         case events.WorkloadPlaced():
             _place(state, event.workload, event.assignments, in_place_of_lost=event.reason == "NodeLost")
+        case events.WorkloadMoved():
+            _place(state, event.workload, event.assignments, in_place_of_lost=False)
+        case events.WorkloadResized():
+            _resize(state, event.workload, charged(state.active.slot_index, event.usage), event.assignments)
         case events.WorkloadReplaced() | events.WorkloadRejected():
             _close(state, event.workload)
         case events.WorkloadDeferred():
@@ -90,6 +94,10 @@ def carry_out(state: State, outcome: Outcome) -> None:
             _evict(state, victim.workload, outcome.beneficiary, outcome.operator if victim.kind == "operator" else None)
         case Placing():
             _place(state, outcome.workload, outcome.assignments, in_place_of_lost=outcome.cause == "node-lost")
+        case Relocation():
+            _place(state, outcome.workload, outcome.assignments, in_place_of_lost=False)
+        case Resize():
+            _resize(state, outcome.workload, outcome.request, outcome.assignments)
         case Replacement() | Rejection():
             _close(state, outcome.workload)
         case Deferral():
@@ -196,6 +204,15 @@ def _place(state: State, name: str, given: tuple[Assignment, ...], in_place_of_l
     enter(state, workload)
 
 
+def _resize(state: State, name: str, request: Request, given: tuple[Assignment, ...]) -> None:
+    state.seq, state.idle = state.seq + 1, 0
+    workload = state.workloads[name]
+    leave(state, workload)
+    resize(workload, request, given)
+    stir(state, workload)
+    enter(state, workload)
+
+
 def _close(state: State, name: str) -> None:
     state.seq, state.idle = state.seq + 1, 0
     _end(state, name)
@@ -203,7 +220,7 @@ def _close(state: State, name: str) -> None:
 
 def _defer(state: State, name: str, deferred: LastDeferral) -> None:
     state.seq += 1
-    state.idle = 0 if deferred.parked else state.idle
+    state.idle = 0 if deferred.parked or deferred.outcome == "let in" else state.idle
     workload = state.workloads[name]
     queue = state.queues[workload.queue]
     workload.deferred = deferred

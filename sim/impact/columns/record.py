@@ -72,7 +72,7 @@ def read_record(journal: Journal, on_evict: OnEvict, upto: int, tools: Tools, pr
         return None
     if played is None or gpus is None or next(stored, None) is not None:
         return None
-    return Record(todo, played, gpus, numbers, graph.settings.cycles is not None)
+    return Record(todo, played, gpus, numbers, graph.settings.in_cycles)
 
 
 def _numbering(numbers: dict[tuple[str, ...], int]) -> NumberOf:
@@ -100,7 +100,7 @@ def _alike(recorded: AnyEvent, made: AnyEvent) -> bool:
 def compare(record: Record, policy: Policy, tools: Tools) -> Compared | None:
     """Play the jobs under another policy; None where that is not for the core's own loop, or not for columns. Raises AccountError."""
     graph: PolicyGraph = policy.graph
-    if (graph.settings.cycles is not None) != record.in_cycles:
+    if graph.settings.in_cycles != record.in_cycles:
         return None
     todo, numbers = record.todo.under(policy.activation(record.activation.time)), record.numbers.copy()
     played = play(todo, graph, tools, _numbering(numbers))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ....engine.elastic.pod_counts import is_elastic
 from ....engine.facts import PolicyActivated, SimulationStarted, WorkloadSubmitted
 from ....engine.intake.jobs import ENDLESS, Jobs
 from ....engine.outcome.history import Columns
@@ -45,6 +46,8 @@ def recorded_jobs(journal: Journal, on_evict: OnEvict, upto: int) -> RecordedJob
                 case "WorkloadSubmitted":
                     live[name] = len(facts)
                     facts.append(recorded.event)  # type: ignore[arg-type]  # its kind says so
+                    if is_elastic(facts[-1]):
+                        return None
                     lengths.append(ENDLESS)
                 case "WorkloadAdmitted":
                     since[name] = until

@@ -101,7 +101,7 @@ def tables_of(measure: Measure, graph: PolicyGraph, nodes: Sequence[int], asks: 
         share[row] = [_share(figures, pool_key, measure.pools.get(pool_key)) for pool_key in pools]
     state, live = zeros(c.STATE_WIDTH), with_names(zeros(0, c.LIVE_WIDTH), asks.names)
     state[c.NOW], state[c.QUEUES], state[c.COUNTED], state[c.POOLS] = measure.end, len(queue), len(counted), len(pools)
-    state[c.AT_ONCE] = graph.settings.cycles is None  # in cycles there is what is owned, as in `Measure`
+    state[c.AT_ONCE] = not graph.settings.in_cycles  # in cycles there is what is owned, as in `Measure`
     state[c.FREE_CHARGE] = state[c.FIRST_TOUCHED] = c.NONE
     return CountTables(
         state=state,

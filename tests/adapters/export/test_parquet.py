@@ -55,10 +55,10 @@ def test_types(rows: list[dict[str, Any]], tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("limits", "groups"),
     [
-        ({"_CHUNK_ROWS": 1, "_GROUP_ROWS": 5}, [5, 5, 5, 5]),
-        ({"_CHUNK_ROWS": 4, "_GROUP_ROWS": 6}, [8, 8, 4]),  # groups are of whole chunks
-        ({"_CHUNK_CHARACTERS": 1, "_GROUP_BYTES": 1}, [1] * 20),
-        ({}, [20]),
+        ({"_CHUNK_ROWS": 1, "_GROUP_ROWS": 5}, [5, 5, 5, 5, 2]),
+        ({"_CHUNK_ROWS": 4, "_GROUP_ROWS": 6}, [8, 8, 6]),  # groups are of whole chunks
+        ({"_CHUNK_CHARACTERS": 1, "_GROUP_BYTES": 1}, [1] * 22),
+        ({}, [22]),
     ],
 )
 def test_groups_are_bounded(

@@ -22,6 +22,7 @@ from gpol.cli.main import run_command
 from gpol.dsl import check, compile_policy
 from gpol.engine import guard, policy_graph, policy_settings
 from gpol.engine.nodes import conditions
+from gpol.engine.policy import doors, pass_settings
 from gpol.engine.policy_graph import NO_PREEMPTION
 from gpol.engine.policy_settings import LATER
 
@@ -57,7 +58,7 @@ def _corpus() -> dict[str, str]:
     """Policies that differ in one thing each, by what it is, and those of the examples."""
     root = Path(__file__).resolve().parents[3]
     digests = load(root / "tests" / "dsl" / "analysis" / "test_digest.py")
-    found = {"rules": RULES, "rich": digests.RICH, "cycles": digests.CYCLES, "places": digests.PLACES}
+    found = {"rules": RULES, "rich": digests.RICH, "cycles": digests.CYCLES, "places": digests.PLACES, **digests.PASSES}
     for name in ("test_another_way_to_say_the_same_keeps_the_digest", "test_another_meaning_has_another_digest"):
         for written, otherwise in getattr(digests, name).pytestmark[0].args[1]:
             text = digests.RICH.replace(written, otherwise, 1)
@@ -67,6 +68,9 @@ def _corpus() -> dict[str, str]:
             found[f"cycles {otherwise}"] = digests.CYCLES.replace(written, otherwise, 1)
     for written, otherwise in digests.test_places_of_another_meaning_have_another_digest.pytestmark[0].args[1]:
         found[f"places {otherwise}"] = digests.PLACES.replace(written, otherwise, 1)
+    for search, changes in digests.OTHER_PASSES.items():
+        for written, otherwise in changes:
+            found[f"{search} {otherwise}"] = digests.PASSES[search].replace(written, otherwise, 1)
     for path in [*sorted((root / "examples").rglob("*.gpol")), *sorted((root / "tests" / "dsl" / "doubtful").glob("*.gpol"))]:
         found[path.name] = path.read_text()
     return {name: text for name, text in found.items() if check(text, "p.gpol").graph is not None}
@@ -107,10 +111,11 @@ def test_the_published_schema_is_the_one_of_the_code(root: Path, capsys: pytest.
 
 
 def test_the_corpus_is_large() -> None:
-    """The policies that are looked at below are many, and of both ways of deciding."""
+    """The policies that are looked at below are many, and of all three ways of deciding."""
     graphs = [compile_policy(text, "p.gpol") for text in CORPUS.values()]
     assert len(graphs) > 90
-    assert {graph.settings.cycles is None for graph in graphs} == {True, False}
+    ways = {(graph.settings.cycles is None, graph.settings.passes is None) for graph in graphs}
+    assert ways == {(True, True), (False, True), (True, False)}
 
 
 def test_every_policy_fits_the_schema() -> None:
@@ -272,7 +277,7 @@ def test_the_program_knows_every_field(program: Path) -> None:
     exec(program.read_text().split("def plain")[0], tables)
     parts = [
         kind
-        for module in (policy_graph, policy_settings, guard, conditions)
+        for module in (policy_graph, policy_settings, pass_settings, doors, guard, conditions)
         for kind in vars(module).values()
         if dataclasses.is_dataclass(kind) and isinstance(kind, type) and kind.__module__ == module.__name__ and kind.__name__ != "Source"
     ]

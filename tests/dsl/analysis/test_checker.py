@@ -79,7 +79,7 @@ def test_an_unknown_profile_is_one_error_with_the_one_meant(find):
     assert (finding.code, finding.marked) == ("GP020", "use gpol.fiar")
     assert finding.help == "did you mean `gpol.fair`?"
     [other] = find('policy "p" { use zzz }\n')
-    assert "shipped profiles: gpol.fair" in other.help
+    assert "shipped profiles: armada.default, gpol.fair, " in other.help
 
 
 def test_a_missing_default_profile_is_marked_at_the_header():

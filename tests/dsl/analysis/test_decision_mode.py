@@ -92,6 +92,10 @@ def test_deny_and_hold_rules_are_fine_in_cycles(find):
         ("decide in cycles of 1s", "decide in cycles of 1s", "`use kueue.classical`"),
         ("use gpol.fair\n  preempt classically\n  decide in cycles of 1s", "decide in cycles of 1s", "`use kueue.classical`"),
         ("use kueue.fair\n  decide at once", "decide at once", "`use gpol.fair`"),
+        ("use kai.default\n  decide at once", "decide at once", "`use gpol.fair`"),
+        ("use kai.default\n  decide in cycles of 1s", "decide in cycles of 1s", "`use kueue.classical`"),
+        ("decide in cycles of 1s by allocate", "decide in cycles of 1s by allocate", "`use volcano.proportion`"),
+        ("use kueue.fair\n  decide in cycles of 1s by allocate", "decide in cycles of 1s by allocate", "`use kai.default`"),
     ],
 )
 def test_a_profile_of_the_other_way_is_told_once(find, choices, marked, help_piece):

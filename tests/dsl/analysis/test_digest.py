@@ -93,6 +93,191 @@ queue nlp { serves gpu from h100, a100 }
 """
 
 
+ON_NODES = """flavor gpus {
+  gpu, cpu from nodes where pool = "a"
+  placed on nodes
+}
+"""
+
+PASSES = {
+    "by scenarios": f"""policy "p" {{ use kai.default }}
+{ON_NODES}cohort research {{
+  owns anything
+  queue nlp {{
+    owns 8 gpu
+    uses up to 16 gpu
+    weight 3 for gpu
+    priority 100
+  }}
+  queue vision {{ weight 2 }}
+}}
+""",
+    "node by node": f"""policy "p" {{ use volcano.proportion }}
+{ON_NODES}queue nlp {{
+  guarantees 2 gpu
+  uses up to 16 gpu
+  weight 3
+  never reclaimed
+}}
+queue vision {{ weight 2 }}
+""",
+    "by rescheduling": f"""policy "p" {{
+  use armada.default
+  share of cost where nothing is due counts 0 weighing gpu 4, cpu 1
+  start up to 1/2 of gpu a cycle
+}}
+{ON_NODES}priority low 10 {{ queues use up to 1/4 of gpu }}
+queue nlp {{ weight 1/3 }}
+queue vision {{ weight 2 }}
+""",
+}
+"""A policy for each search for victims."""
+
+_RECLAIM = """preempt reclaim-entitled {
+  in reclaim
+  when workload fits what its queue is entitled to
+  evict from other queues
+  search by scenarios, moving whom it can
+  take surplus pods one by one, then the rest together
+  accept where victim side is over its entitlement or workload side is owed what it owns
+  accept where workload side stays less saturated
+}
+"""
+
+_ROOM = """preempt make-room {
+  in preempt
+  evict from the same queue
+  search node by node
+  take single pods
+  votes { priority, conformance }
+}
+"""
+
+_BALANCE = """preempt rebalance {
+  in balance
+  evict from any queue
+  search by rescheduling
+  take whole workloads
+  accept where victim side is over its entitlement
+}
+"""
+
+SAME_PASSES = {
+    "by scenarios": [
+        ("use kai.default }", "\n  use kai.default\n  admit within owned if never evicted, limits\n}"),
+        ("use kai.default }", "\n  use kai.default\n  gangs broken for 1m end\n}"),
+        ("weight 3 for gpu", 'weight 6/2 for "gpu"'),
+        ("cohort research", f"{_RECLAIM}cohort research"),
+        (
+            "cohort research",
+            _RECLAIM.replace(
+                "victim side is over its entitlement or workload side is owed what it owns", "workload side is owed what it owns"
+            ).replace("is owed what it owns", "is owed what it owns or victim side is over its entitlement")
+            + "cohort research",
+        ),
+    ],
+    "node by node": [
+        ("queue vision", f"{_ROOM}queue vision"),
+        ("weight 3", "weight 3.0"),
+        (
+            "proportion }",
+            "proportion\n  score nodes \
+balanced 1, least used 1, packed 1 for memory, packed 1 for cpu\n}",
+        ),
+    ],
+    "by rescheduling": [("queue nlp", f"{_BALANCE}queue nlp"), ("gpu 4, cpu 1", "cpu 1, gpu 4"), ("1/2 of gpu", "0.5 of gpu")],
+}
+"""Passages, by the search of their policy, and how else they may be written."""
+
+OTHER_PASSES = {
+    "by scenarios": [
+        ("use kai.default }", f"\n  use kai.default\n  {choice}\n}}")
+        for choice in (
+            "decide in cycles of 2s by allocate, consolidate, reclaim, preempt, end broken gangs",
+            "decide in cycles of 1s by allocate, reclaim, consolidate, preempt, end broken gangs",
+            "decide in cycles of 1s by allocate, consolidate, reclaim, preempt",
+            "decide in cycles of 1s by allocate, reclaim",
+            "entitle owned first, then by weight by priority",
+            "entitle owned first, then by weight in whole units",
+            "order queues by share asc",
+            "order workloads by priority desc, submitted asc",
+            "place pods by free gpu desc",
+            "place pods by free gpu asc",
+            "place pods by free cpu asc",
+            "admit within limits",
+            "gangs broken for 61s end",
+        )
+    ]
+    + [
+        ("owns anything", "owns 4 gpu"),
+        ("uses up to 16 gpu", "uses up to 17 gpu"),
+        ("    uses up to 16 gpu\n", ""),
+        ("weight 3 for gpu", "weight 3 for cpu"),
+        ("weight 3 for gpu", "weight 4 for gpu"),
+        ("priority 100", "priority 101"),
+        (
+            "cohort research",
+            _RECLAIM.replace("when workload fits what its queue is entitled to", "when workload may be evicted") + "cohort research",
+        ),
+        ("cohort research", _RECLAIM.replace("other queues", "any queue") + "cohort research"),
+        ("cohort research", _RECLAIM.replace(", moving whom it can", "") + "cohort research"),
+        ("cohort research", _RECLAIM.replace("whom it can", "everybody") + "cohort research"),
+        ("cohort research", _RECLAIM.replace("whom it can", "everybody, at most 16 workloads") + "cohort research"),
+        ("cohort research", _RECLAIM.replace(" or workload side is owed what it owns", "") + "cohort research"),
+        ("cohort research", _RECLAIM.replace("workload side stays", "3/2 of workload side stays") + "cohort research"),
+        ("cohort research", _RECLAIM.replace("  accept where workload side stays less saturated\n", "") + "cohort research"),
+        ("cohort research", _RECLAIM.replace("  evict", "  where victim.priority < workload.priority\n  evict") + "cohort research"),
+    ],
+    "node by node": [
+        ("use volcano.proportion }", f"\n  use volcano.proportion\n  {choice}\n}}")
+        for choice in (
+            "share used",
+            "enqueue within limits",
+            "enqueue within limits, 5/4 of what exists",
+            "admit within limits",
+            "score nodes packed 1 for cpu",
+            "score nodes packed 2 for cpu",
+            "score nodes packed 1 for cpu, packed 5",
+            "score nodes most used 2",
+            "score nodes near 5",
+        )
+    ]
+    + [
+        ("guarantees 2 gpu", "guarantees 3 gpu"),
+        ("  never reclaimed\n", ""),
+        ("queue vision", _ROOM.replace("node by node", "node by node, sparing whom it can") + "queue vision"),
+        ("queue vision", _ROOM.replace("conformance", "conformance, gang") + "queue vision"),
+        ("queue vision", _ROOM.replace("votes { priority, conformance }", "votes { priority } then { conformance }") + "queue vision"),
+        ("queue vision", _ROOM.replace("  evict", "  when workload fits what its queue is entitled to\n  evict") + "queue vision"),
+        (
+            "queue vision",
+            _ROOM.replace("  evict", "  when workload fits what its queue is entitled to in any resource\n  evict") + "queue vision",
+        ),
+        (
+            "queue vision",
+            _ROOM.replace("  evict", "  when workload fits what its queue is entitled to, up to 2 levels above\n  evict") + "queue vision",
+        ),
+    ],
+    "by rescheduling": [
+        ("gpu 4, cpu 1", "gpu 4"),
+        ("gpu 4, cpu 1", "gpu 4, cpu 2"),
+        (" weighing gpu 4, cpu 1", ""),
+        ("1/2 of gpu", "1/3 of gpu"),
+        ("  start up to 1/2 of gpu a cycle\n", ""),
+        ("1/4 of gpu", "1/5 of gpu"),
+        (" { queues use up to 1/4 of gpu }", ""),
+        ("  start", "  entitle by weight up to demand, in at most 9 rounds, to 1/100\n  start"),
+        ("  start", "  entitle by weight up to demand, in at most 10 rounds, to 1/50\n  start"),
+        ("  start", "  order queues by priority desc, large-first, share-with asc\n  start"),
+        ("  start", "  place pods by evicts asc, free cpu in steps of 2 asc\n  start"),
+        ("  start", "  place pods by evicts asc, free cpu asc\n  start"),
+        ("queue nlp", _BALANCE.replace("over its", "over 1/2 of its") + "queue nlp"),
+        ("queue nlp", _BALANCE.replace("over its", "over its uncapped") + "queue nlp"),
+    ],
+}
+"""Passages, by the search of their policy, and others that mean something else; no two of them mean the same."""
+
+
 def of(text: str, file: str = "p.gpol") -> str:
     """The digest of a policy's text."""
     return compile_policy(text, file).digest
@@ -243,6 +428,31 @@ def test_places_of_another_meaning_have_another_digest(written, otherwise):
     """Topologies, their levels and who is placed in them count."""
     assert written in PLACES
     assert of(PLACES.replace(written, otherwise, 1)) != of(PLACES)
+
+
+def _cases(changes):
+    return [(search, written, otherwise) for search in changes for written, otherwise in changes[search]]
+
+
+@pytest.mark.parametrize(("search", "written", "otherwise"), _cases(SAME_PASSES))
+def test_passes_said_another_way_keep_the_digest(search, written, otherwise):
+    """What is the default or the profile's may be written out; bounds, terms of a score and alternatives are sets."""
+    assert written in PASSES[search]
+    assert of(PASSES[search].replace(written, otherwise, 1)) == of(PASSES[search])
+
+
+@pytest.mark.parametrize("search", PASSES)
+def test_passes_of_another_meaning_have_another_digest(search):
+    """Every word of passes counts, and each in its own way."""
+    changed = [PASSES[search].replace(written, otherwise, 1) for written, otherwise in OTHER_PASSES[search]]
+    assert all(text != PASSES[search] for text in changed)
+    assert len({of(text) for text in (PASSES[search], *changed)}) == len(changed) + 1
+
+
+def test_nominating_said_in_words_keeps_the_digest():
+    """`by nominate` is what cycles do where nothing is said of passes."""
+    written = CYCLES.replace("use kueue.fair", "use kueue.fair\n  decide in cycles of 1s by nominate", 1)
+    assert of(written) == of(CYCLES)
 
 
 def test_neither_the_file_nor_its_lines_count():

@@ -111,7 +111,55 @@ queue nlp {
 }
 """
 
-GRAPHS = {"at once": compile_policy(AT_ONCE, "p.gpol"), "in cycles": compile_policy(IN_CYCLES, "p.gpol")}
+ON_NODES = """flavor gpus {
+  gpu, cpu from nodes where pool = "a"
+  placed on nodes
+}
+"""
+
+BY_SCENARIOS = f"""policy "p" {{
+  use kai.default
+  admit within owned if never evicted, limits
+}}
+{ON_NODES}cohort research {{
+  owns anything
+  queue nlp {{
+    owns 8 gpu
+    uses up to 16 gpu
+    weight 3 for gpu
+    priority 100
+  }}
+  queue vision {{ weight 2 }}
+}}
+"""
+
+NODE_BY_NODE = f"""policy "p" {{ use volcano.proportion }}
+{ON_NODES}queue nlp {{
+  guarantees 2 gpu
+  uses up to 16 gpu
+  weight 3
+}}
+queue vision {{ weight 2 }}
+"""
+
+BY_RESCHEDULING = f"""policy "p" {{
+  use armada.default
+  share of cost where nothing is due counts 0 weighing gpu 4, cpu 1
+  start up to 1/2 of gpu a cycle
+}}
+{ON_NODES}priority low 10 {{ queues use up to 1/4 of gpu }}
+queue nlp {{ weight 1/3 }}
+queue vision {{ weight 2 }}
+"""
+
+POLICIES = {
+    "at once": AT_ONCE,
+    "in cycles": IN_CYCLES,
+    "by scenarios": BY_SCENARIOS,
+    "node by node": NODE_BY_NODE,
+    "by rescheduling": BY_RESCHEDULING,
+}
+GRAPHS = {name: compile_policy(text, "p.gpol") for name, text in POLICIES.items()}
 MUTANTS = [(name, path, mutant) for name in sorted(GRAPHS) for path, mutant in graph_mutants.mutants(GRAPHS[name])]
 
 

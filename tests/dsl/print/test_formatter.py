@@ -46,6 +46,26 @@ policy "in cycles" {
   usage weighs cpu 1, memory 0, "nvidia.com/gpu" 1/2
 }
 
+policy "by passes" {
+  use kai.default
+  decide in cycles of 1s by nominate
+  decide in cycles of 1s by enqueue, allocate, consolidate, reclaim, preempt, backfill, balance, end broken gangs
+  entitle as owned
+  entitle by weight
+  entitle owned first, then by weight
+  entitle owned first, then by weight in whole units by priority
+  entitle by weight up to demand, in at most 10 rounds, to 1/100
+  share of entitlement where nothing is due counts x1000
+  share of owned where nothing is due counts 1
+  share of cost where nothing is due counts 0 weighing gpu 4, "nvidia.com/gpu" 1/2
+  place pods by fits-now desc, free gpu asc, free "nvidia.com/gpu" in steps of 2 desc
+  score nodes packed 5, packed 2 for "nvidia.com/gpu", least used 1, most used 2, balanced 1, near 5
+  admit within limits, entitlement, owned if never evicted
+  enqueue within limits, 6/5 of what exists
+  gangs broken for 60s end
+  start up to 1/4 of gpu, 1/2 of "nvidia.com/gpu" a cycle
+}
+
 flavor h100 {
   gpu 64
   worth 1/2
@@ -87,6 +107,13 @@ flavor placed-twice {
 priority high 100 { never evicted }
 priority low -5
 
+priority capped 10 { queues use up to 1/4 of gpu, 1/2 of "nvidia.com/gpu" }
+
+priority both 20 {
+  never evicted
+  queues use up to 1 of gpu
+}
+
 cohort research {
   weight 3
   queue nlp {
@@ -100,6 +127,14 @@ cohort research {
     queueing strict fifo
   }
   queue "6214" { owns nothing }
+  queue reclaim {
+    owns anything
+    owns anything on h100
+    uses up to 8 gpu on h100
+    weight 2 for "nvidia.com/gpu"
+    priority 100
+    never reclaimed
+  }
   queue "team/x" {
     serves gpu, "nvidia.com/gpu" from h100, spot
     serves cpu from pool
@@ -130,6 +165,25 @@ cohort research {
   queue tenants {
     local queue "team/w" { stopped }
   }
+}
+
+preempt passes {
+  in end broken gangs
+  when workload fits what its queue is entitled to
+  when workload fits what its queue is entitled to in any resource, up to 2 levels above
+  when workload may be evicted
+  evict from other queues
+  search by scenarios
+  search by scenarios, moving whom it can
+  search by scenarios, moving everybody, at most 16 workloads
+  search node by node, sparing whom it can
+  search by rescheduling
+  take whole workloads
+  take single pods
+  take surplus pods one by one, then the rest together
+  accept where victim side is over its entitlement or victim side is over 1/2 of its uncapped entitlement
+  accept where workload side is owed what it owns or 3/2 of workload side stays less saturated
+  votes { gang, conformance } then { deserved } then { priority, share }
 }
 
 preempt make-way {

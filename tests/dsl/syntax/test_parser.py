@@ -6,7 +6,7 @@ from importlib.resources import files
 import lark
 import lark.lexer
 import pytest
-from gpol.dsl.print.printer import KEYWORDS
+from gpol.dsl.print.words import KEYWORDS
 from gpol.dsl.syntax import tree
 from gpol.dsl.syntax.grammar import build_parser
 from gpol.dsl.syntax.parser import item_parser, parse

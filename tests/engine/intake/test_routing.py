@@ -8,7 +8,8 @@ from gpol.engine.event_parts import PodSet
 from gpol.engine.facts import WorkloadSubmitted
 from gpol.engine.guard import matches
 from gpol.engine.intake.routing import entered_by, matching_queues, queue_named
-from gpol.engine.policy_graph import Condition, PolicyGraph
+from gpol.engine.policy.doors import Condition
+from gpol.engine.policy_graph import PolicyGraph
 
 POLICY = """policy "doors" { }
 flavor a100 { gpu 8 }

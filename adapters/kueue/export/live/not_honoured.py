@@ -17,6 +17,10 @@ _WHO = ("user", "group")
 
 def report_not_honoured(graph: PolicyGraph, found: Findings) -> None:
     """Refuse what would be decided otherwise than the policy says, and note what its owner can make up for."""
+    if graph.settings.passes is not None:
+        found.begin("policy", graph.name, place(graph.nodes[0].source))
+        cause = "decides by passes, which give each pod a node by itself; a Workload takes one node selector for a pod set"
+        found.problem("decide in cycles", cause, "decide at once or in cycles that nominate, such as with gpol.fair or kueue.fair")
     for kind, name, source, guard in _guards(graph):
         found.begin(kind, name, place(source))
         for each in fields(guard):

@@ -2,7 +2,8 @@
 
 import pytest
 from gpol.dsl.analysis.checker import compile_policy
-from gpol.engine.policy_graph import Condition, Preemption, Queue
+from gpol.engine.policy.doors import Condition
+from gpol.engine.policy_graph import Preemption, Queue
 
 REST = "flavor h100 { gpu 100 }\nflavor a100 { gpu 50 }\npriority batch 100\npriority top 900 { never evicted }\n"
 

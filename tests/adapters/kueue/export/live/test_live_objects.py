@@ -257,3 +257,10 @@ def test_where_gpol_guards_only_rights_are_exported() -> None:
     """It applies the objects of the policy itself, and a policy that decides otherwise than live ones is no matter here."""
     kinds = [item["kind"] for item in made(AT_ONCE + QUEUE, way="guard")]
     assert kinds == ["Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"]
+
+
+def test_passes_are_refused() -> None:
+    """Passes give each pod a node by itself, and a Workload takes one selector for a pod set."""
+    text = 'policy "p" { use kai.default }\nflavor f {\n  gpu from nodes where pool = "a"\n  placed on nodes\n}\nqueue q { owns 8 gpu }\n'
+    with pytest.raises(ExportRefused, match="decides by passes, which give each pod a node by itself"):
+        export_live(compile_policy(text, "p.gpol"), LiveChoices())

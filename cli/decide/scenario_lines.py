@@ -1,17 +1,14 @@
-"""kueue decide: what Kueue itself would decide, scenario by scenario."""
+"""Scenarios, one a line: each is answered in its turn, and one that is none by its error."""
 
 import gzip
 import json
 import os
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any, BinaryIO
 
-import click
-
-from ..shared.options import PLACE
 from ..shared.output import GOOD, INVALID, complain, refuse, say_text, use_streams
 from ..shared.reading import file_name
 
@@ -22,21 +19,12 @@ MOST_TOLD = 20
 """Lines that are complained of on stderr; the answers tell of all."""
 
 
-@click.group()
-def kueue() -> None:
-    """What Kueue itself would decide."""
-
-
-@kueue.command("decide")
-@click.argument("scenarios", metavar="SCENARIOS.jsonl", type=PLACE)
-def decide(scenarios: str) -> int:
-    """Answer scenarios, one a line: a workload on a cluster's objects, or steps of a history; - is standard input, .gz is fine."""
-    from ...adapters.kueue.decide.scenarios import decide
-
+def answer_lines(path: str, decide: Callable[[Any], dict[str, Any]], name_field: str) -> int:
+    """Print the answer to each scenario of a file, in order; gives the exit code. `name_field` is where a scenario has its name."""
     use_streams(utf8=True)
     wrong = 0
     with ExitStack() as stack:
-        for number, text in enumerate(_lines(scenarios, stack), start=1):
+        for number, text in enumerate(_lines(path, stack), start=1):
             if not text.strip():
                 continue
             scenario: Any = None
@@ -47,8 +35,8 @@ def decide(scenarios: str) -> int:
                 problem = _problem(error)
                 wrong += 1
                 if wrong <= MOST_TOLD:
-                    complain(f"gpol: {file_name(scenarios)}:{number}: {problem.splitlines()[0]}")
-                answer = {"name": _name(scenario), "error": problem}
+                    complain(f"gpol: {file_name(path)}:{number}: {problem.splitlines()[0]}")
+                answer = {"name": _name(scenario, name_field), "error": problem}
             say_text(json.dumps(answer, ensure_ascii=False, separators=(",", ":")))
     if wrong > MOST_TOLD:
         complain(f"gpol: and {wrong - MOST_TOLD} more lines are no scenarios")
@@ -66,7 +54,7 @@ def _parsed(text: bytes) -> Any:
 
 def _problem(error: Exception) -> str:
     """What is wrong with a line; a defect of gpol is told in a line too, and shown with its trace where that is wanted."""
-    from ...adapters.kueue.import_.load import ImportRefused
+    from ...adapters.kueue.problems import ImportRefused
     from ...adapters.kueue.read.documents.limits import UnreadableError
 
     if isinstance(error, ImportRefused | UnreadableError) or type(error) is ValueError:
@@ -77,10 +65,10 @@ def _problem(error: Exception) -> str:
     return f"internal error: {told}; set GPOL_TRACEBACK=1 to see where, and report it"
 
 
-def _name(line: Any) -> str | None:
+def _name(line: Any, field: str) -> str | None:
     """What the scenario of a line that was refused is called, where that can be told."""
     scenario = line["in"] if isinstance(line, dict) and "in" in line else line
-    name = scenario.get("name") if isinstance(scenario, dict) else None
+    name = scenario.get(field) if isinstance(scenario, dict) else None
     return name if isinstance(name, str) else None
 
 

@@ -1,0 +1,1 @@
+"""Scenarios decided as Volcano's scheduler decides them."""

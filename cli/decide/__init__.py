@@ -1,0 +1,1 @@
+"""What other systems would decide, scenario by scenario."""

@@ -1,0 +1,1 @@
+"""What policies say that decide by passes: checked, and made into settings."""

@@ -1,0 +1,1 @@
+"""Armada: how its round divides, orders, places and evicts."""

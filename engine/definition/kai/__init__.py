@@ -1,0 +1,1 @@
+"""KAI (Run:ai): how its passes divide, order, place and evict."""

@@ -1,0 +1,1 @@
+"""The passes of KAI's cycle: allocate, consolidate, reclaim, preempt, end broken gangs."""

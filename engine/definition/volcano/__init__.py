@@ -1,0 +1,1 @@
+"""Volcano: how its passes divide, order, place and evict."""

@@ -1,0 +1,1 @@
+"""The passes, and a cycle of them."""

@@ -1,0 +1,1 @@
+"""Which nodes a pod may have, and which of them is best."""

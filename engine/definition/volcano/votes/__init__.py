@@ -1,0 +1,1 @@
+"""What plugins say where passes ask them, tier by tier."""

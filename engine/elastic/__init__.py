@@ -1,0 +1,1 @@
+"""Elastic workloads, which have more and fewer pods while they run."""
