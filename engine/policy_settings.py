@@ -134,7 +134,7 @@ class Settings:
     @property
     def has_surplus(self) -> bool:
         """Whether elastic workloads get and give up surplus while they run; else there may be none."""
-        return not self.in_cycles
+        return not self.in_cycles or (self.passes is not None and "allocate" in self.passes.order)
 
     @property
     def judges_together(self) -> bool:

@@ -153,6 +153,8 @@ def _resized(graph: PolicyGraph, outcome: Resize, time: int, cause: int) -> Work
     if victim is None:
         rule = quota_line(graph, outcome.queue, outcome.added, outcome.borrowed)
         operands = _asked(graph, outcome.added, outcome.used, outcome.owned)
+    elif victim.rule < 0:
+        rule, operands = _pass_line(graph, victim.kind), ()
     else:
         rule, operands = rule_line(graph.preempt[victim.rule]), tuple(_by_rule(graph, victim))
     return WorkloadResized(
@@ -209,6 +211,12 @@ def _evicted(graph: PolicyGraph, outcome: Eviction, time: int, cause: int) -> Wo
     )
 
 
+def _pass_line(graph: PolicyGraph, kind: EvictionKind) -> RuleRef:
+    """The rule of the pass that evicts for a reason."""
+    in_pass = PASS_OF_EVICTION[kind]
+    return next(rule_line(rule) for rule in graph.preempt if rule.search is not None and rule.search.in_pass == in_pass)
+
+
 def _eviction_line(graph: PolicyGraph, outcome: Eviction) -> RuleRef | None:
     """The line that says that a workload goes: a preempt rule, what the beneficiary's queue may evict, or what is drained."""
     victim = outcome.victim
@@ -219,8 +227,7 @@ def _eviction_line(graph: PolicyGraph, outcome: Eviction) -> RuleRef | None:
     if victim.rule >= 0:
         return rule_line(graph.preempt[victim.rule])
     if graph.settings.passes is not None:
-        in_pass = PASS_OF_EVICTION[victim.kind]
-        return next(rule_line(rule) for rule in graph.preempt if rule.search is not None and rule.search.in_pass == in_pass)
+        return _pass_line(graph, victim.kind)
     preemption = graph.queue_at(outcome.beneficiary_queue).preemption
     lines: dict[str, Source | None] = {"in-queue": preemption.own_source, "reclaim-while-borrowing": preemption.borrowing_source}
     return node_line(graph, outcome.beneficiary_queue, lines.get(victim.kind, preemption.reclaims_source))

@@ -34,13 +34,14 @@ FACTS = {
 DECISIONS = {
     "WorkloadAdmitted": "workload:text queue:text priority:int reason:FitsOwned|FitsBorrowing|FitsAfterEviction assignments:[Assignment]"
     " usage:[Charge] borrowed:[Charge] replaces?:text passed_over?:[Attempt] why:Why",
-    "WorkloadEvicted": "workload:text queue:text priority:int reason:Preempted|Drained|EvictedByOperator|NodeLost beneficiary:text|null"
-    " preemption:in-queue|reclaim|other|operator|stopped|node-lost|fair-sharing|reclaim-while-borrowing by?:text usage:[Charge] why:Why",
+    "WorkloadEvicted": "workload:text queue:text priority:int reason:Preempted|Drained|EvictedByOperator|NodeLost|GangBroken"
+    " beneficiary:text|null preemption:in-queue|reclaim|other|operator|stopped|node-lost|fair-sharing|reclaim-while-borrowing"
+    "|consolidation|broken-gang|balance by?:text usage:[Charge] why:Why",
     "WorkloadPlaced": "workload:text queue:text reason:NodeLost|NodesProvided assignments:[Assignment] why:Why",
     "WorkloadMoved": "workload:text queue:text priority:int reason:Consolidated beneficiary:text moves:[MovedPods]"
     " assignments:[Assignment] why:Why",
     "WorkloadResized": "workload:text queue:text priority:int reason:RoomForMore|Preempted beneficiary?:text"
-    " preemption?:in-queue|reclaim|other|operator|stopped|node-lost|fair-sharing|reclaim-while-borrowing"
+    " preemption?:in-queue|reclaim|other|operator|stopped|node-lost|fair-sharing|reclaim-while-borrowing|consolidation|broken-gang|balance"
     " changes:[PodSetChange] assignments:[Assignment]"
     " usage:[Charge] borrowed?:[Charge] why:Why",
     "WorkloadReplaced": "workload:text queue:text reason:WorkloadSliceReplaced by:text usage:[Charge] why:Why",
@@ -84,7 +85,7 @@ PARTS = {
 
 WORDS = {
     "State": ("Pending", "Ready", "Retry", "Rejected"),
-    "Outcome": ("no fit", "no candidates", "overtaken", "overlapping", "preempting", "deferred", "turned away"),
+    "Outcome": ("no fit", "no candidates", "overtaken", "overlapping", "preempting", "deferred", "turned away", "no room", "let in"),
     "Operator": ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"),
     "Effect": ("", "NoSchedule", "NoExecute", "PreferNoSchedule"),
     "Hindrance": (

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from by_passes import Passes, policy
 from gpol.engine.default_core import new_core
+from gpol.engine.elastic.pod_counts import running_pods
 from gpol.engine.events import WorkloadAdmitted, WorkloadEvicted
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,13 +34,17 @@ POLICIES = {
 
 @dataclass(frozen=True)
 class Job:
-    """What is submitted: so many pods of so many GPUs, within a rack or anywhere; or, with `ends`, the end of one that runs."""
+    """What is submitted: so many pods of so many GPUs, within a rack or anywhere; or, with `ends`, the end of one that runs.
+
+    So many of the pods are `surplus`, where the profile knows any.
+    """
 
     queue: str
     pods: int
     gpu: int
     priority: int
     within: bool
+    surplus: int
     ends: int | None
 
 
@@ -51,6 +56,7 @@ JOBS = st.lists(
         gpu=st.integers(1, 8),
         priority=st.sampled_from([0, 50, 200]),
         within=st.booleans(),
+        surplus=st.integers(0, 3),
         ends=st.none() | st.integers(0, 5),
     ),
     min_size=1,
@@ -59,14 +65,15 @@ JOBS = st.lists(
 
 
 def _hold(cluster: Passes) -> None:
-    """No node is exceeded, and everybody who runs has a node for each of its pods, in one rack if it asked for that."""
+    """No node is exceeded, and everybody who runs has nodes for as many pods as it needs, in one rack if it asked for that."""
     used = Counter[str]()
     for workload in cluster.core.view.workloads():
         if workload.admitted is None:
             continue
         [pod_set] = workload.fact.pod_sets
         places = cluster.places(workload.name)
-        assert sum(places.values()) == pod_set.count
+        assert (pod_set.minimum or pod_set.count) <= sum(places.values()) <= pod_set.count
+        assert sum(places.values()) == sum(running_pods(workload))
         assert not pod_set.within or len({RACKS[node] for node in places}) == 1
         for node, pods in places.items():
             used[node] += pods * pod_set.requests["gpu"]
@@ -79,7 +86,7 @@ def _charged(cluster: Passes) -> None:
     assert graph is not None
     for queue in graph.queues:
         running = [each for each in cluster.core.view.workloads() if each.queue == queue.node and each.admitted is not None]
-        held = sum(each.pods * each.fact.pod_sets[0].requests["gpu"] for each in running)
+        held = sum(sum(running_pods(each)) * each.fact.pod_sets[0].requests["gpu"] for each in running)
         assert cluster.core.view.used(queue.node, 0) == held
         terms = graph.nodes[queue.node].terms
         assert terms is None or terms.limits[0] is None or held <= terms.limits[0]
@@ -94,6 +101,8 @@ def _play(profile: str, jobs: list[Job]) -> Passes:
             cluster.finish(running[job.ends % len(running)])
         else:
             said: dict[str, Any] = {"within": "rack"} if job.within else {}
+            if profile != "armada.default" and job.surplus:
+                said["minimum"] = max(1, job.pods - job.surplus)
             pod_set = {"count": job.pods, "requests": {"gpu": str(job.gpu)}, **said}
             cluster.submit(f"w{number}", job.queue, sets=[pod_set], priority=job.priority)
         for _ in range(12):

@@ -1,40 +1,49 @@
 """From what passes did to a session back to decisions: who runs from now on and where, who has to go and for whom, and who waits for what.
 
-Room that a pod was promised is
-promised for one cycle: the next one decides anew, when those who stop are gone.
+Room that a pod was promised is promised for one cycle: the next one decides anew, when those who stop are gone. A workload starts with all
+pods that have room, if these are as many as it needs.
 """
 
 from collections.abc import Sequence
 from itertools import groupby
 
+from ...elastic.pod_counts import least_pods
 from ...event_parts import DeferralOutcome, PlacedPods
 from ...events import DeferralReason
-from ...outcome.decision import Admission, Deferral, Eviction, LastDeferral, Outcome
+from ...outcome.decision import Admission, Deferral, LastDeferral, Outcome, Resize
 from ...outcome.nomination import Chosen, FlavorAssignment, Grade, PodSetFlavors, as_request
-from ...workload import Workload, victim
+from ...workload import Workload
 from ..session.pods import Pod, PodStatus, SessionWorkload
 from ..session.session import Session
 from ..state.state import State
 from .open_session import FLAVOR
-from .pass_eviction import PassesDone, PassEviction
+from .pass_eviction import PassesDone
+from .running_workloads import decided_of_running
 
 
-def close_session(state: State, session: Session, done: PassesDone) -> list[Outcome]:
-    """The decisions of a cycle: evictions by name, then admissions, then who waits."""
-    evictions = done.evictions
-    admitted, waiting, evicted = list[Outcome](), list[Deferral](), list[Eviction]()
+def close_session(state: State, session: Session, stood: Sequence[int], done: PassesDone) -> list[Outcome]:
+    """The decisions of a cycle: who goes or gives up pods, then admissions, who gets more pods, and who waits.
+
+    `stood` are the nodes of all pods before the cycle: those of pods that move are others by now.
+    """
+    gone, larger, admitted, waiting = list[Outcome](), list[Outcome](), list[Outcome](), list[Outcome]()
     for each in session.workloads:
         workload = state.workloads[each.name]
-        pods = session.pods_of(each)
         if workload.admitted is not None:
-            gone = [pod for pod in pods if pod.number in evictions]
-            if gone:
-                evicted.append(_eviction(state, session, workload, evictions[gone[0].number]))
-        elif any(pod.status is PodStatus.PLACED for pod in pods):
+            for outcome in decided_of_running(state, session, each, stood, done.evictions):
+                (larger if isinstance(outcome, Resize) and outcome.victim is None else gone).append(outcome)
+        elif _starts(session, workload, each):
             admitted.append(_admission(state, session, workload, each))
         else:
             waiting.append(_deferral(session, workload, each, done))
-    return [*sorted(evicted, key=lambda each: each.victim.workload), *admitted, *waiting]
+    return [*gone, *admitted, *larger, *waiting]
+
+
+def _starts(session: Session, workload: Workload, each: SessionWorkload) -> bool:
+    """Whether a workload has room for as many pods as it needs."""
+    placed = session.pods_of(each, PodStatus.PLACED)
+    counts = [sum(pod.pod_set.name == pod_set.name for pod in placed) for pod_set in workload.fact.pod_sets]
+    return bool(placed) and all(count >= least for count, least in zip(counts, least_pods(workload), strict=True))
 
 
 # --- who runs ---------------------------------------------------------------------------------------------------------
@@ -64,16 +73,6 @@ def places_of(session: Session, pods: Sequence[Pod]) -> tuple[PlacedPods, ...]:
     """The places of pods, in the order of the pods: how many stand on which node."""
     nodes = [pod.node for pod in sorted(pods, key=lambda pod: (pod.node, pod.number))]
     return tuple(PlacedPods(domain=(session.nodes[node].name,), pods=len(list(same))) for node, same in groupby(nodes))
-
-
-# --- who goes ---------------------------------------------------------------------------------------------------------
-
-
-def _eviction(state: State, session: Session, workload: Workload, by: PassEviction) -> Eviction:
-    if by.workload < 0:
-        return Eviction(victim(workload, by.kind))
-    beneficiary = state.workloads[session.workloads[by.workload].name]
-    return Eviction(victim(workload, by.kind), beneficiary.name, beneficiary.queue, beneficiary.priority)
 
 
 # --- who waits --------------------------------------------------------------------------------------------------------

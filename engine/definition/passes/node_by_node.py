@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 
+from ...elastic.pod_counts import least_pods
 from ...event_parts import EvictionKind
 from ...policy_graph import PolicyGraph
 from ...workload import Workload
-from ..session.pods import SessionWorkload
+from ..session.pods import PodAmounts, SessionWorkload
 from ..session.session import Session
 from ..state.state import State
 from ..volcano.model.hyper_node_map import HyperNodeDomain, HyperNodeMap, hyper_nodes_under_top
@@ -31,10 +32,11 @@ def decide_node_by_node(state: State, session: Session) -> PassesDone:
 
 
 def _group(session: Session, each: SessionWorkload, workload: Workload) -> PodGroupFacts:
-    """A workload as a PodGroup. It needs all its pods, of each pod set all of them, and what they ask for together."""
+    """A workload as a PodGroup, with the minimum of each pod set as that of a role, and what these pods ask for together."""
     whole = each.groups[0]
-    sums = tuple(sum(session.pods[pod].requests[index] for pod in each.pods) for index in range(len(session.resources)))
-    roles = tuple((pod_set.name, left) for pod_set, left in workload.pod_sets())
+    roles = tuple(zip((pod_set.name for pod_set in workload.fact.pod_sets), least_pods(workload), strict=True))
+    needed = [(least, _requests(session, each, name)) for name, least in roles]
+    sums = tuple(sum(count * requests[index] for count, requests in needed) for index in range(len(session.resources)))
     phase = GroupPhase.INQUEUE if is_let_in(workload) else GroupPhase.PENDING
     if workload.admitted is not None:
         phase = GroupPhase.RUNNING
@@ -43,7 +45,13 @@ def _group(session: Session, each: SessionWorkload, workload: Workload) -> PodGr
         wish = NetworkWish(hard=True, highest_tier=_tier(session, whole.within[1]))
     elif whole.near is not None:
         wish = NetworkWish(hard=False)
-    return PodGroupFacts(phase, sums, (SubJob("", 0),), roles, network=wish)
+    return PodGroupFacts(phase, sums, (SubJob(each.name, 0, network=wish),), roles, network=wish)
+
+
+def _requests(session: Session, each: SessionWorkload, pod_set: str) -> PodAmounts:
+    """What one pod of a pod set asks for; nothing where none is left."""
+    nothing = (0,) * len(session.resources)
+    return next((pod.requests for pod in session.pods_of(each) if pod.pod_set.name == pod_set), nothing)
 
 
 def _pod(session: Session, number: int) -> VolcanoPodFacts:

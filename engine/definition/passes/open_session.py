@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
+from ...elastic.pod_counts import least_pods
 from ...event_parts import POD_COUNT, PodSet, asked_by_one
 from ...intake.holds import is_inactive, turned_away
 from ...nodes.domains import belongs_to
@@ -144,15 +145,17 @@ def _owns_all(graph: PolicyGraph, node: int, slot: int) -> bool:
 
 
 def _workload(state: State, workload: Workload, number: int, pods: range, created: int, form: SessionForm) -> SessionWorkload:
-    """A workload; every pod of a pod set is needed. Where there is one pod set, all of the workload stands where that is to stand."""
+    """A workload, with the minimum of each pod set. Where there is one pod set, all of the workload stands where that is to stand."""
+    least = least_pods(workload)
     levels = state.graph.topologies[state.graph.flavors[FLAVOR].topology]
     wishes = [(_level(levels, pod_set.within), _level(levels, pod_set.near)) for pod_set, _ in workload.pod_sets()]
     for_all = wishes[0] if len(wishes) == 1 else (None, None)
     if form.one_group:
-        groups: tuple[SessionGroup, ...] = (SessionGroup("", -1, (), workload.pods, *for_all),)
+        groups: tuple[SessionGroup, ...] = (SessionGroup("", -1, (), sum(least), *for_all),)
     else:
         places = [(None, None)] if len(wishes) == 1 else wishes
-        leaves = [SessionGroup(pod_set.name, 0, (), left, *wish) for (pod_set, left), wish in zip(workload.pod_sets(), places, strict=True)]
+        parts = zip(workload.fact.pod_sets, least, places, strict=True)
+        leaves = [SessionGroup(pod_set.name, 0, (), minimum, *wish) for pod_set, minimum, wish in parts]
         groups = (SessionGroup("", -1, tuple(range(1, len(leaves) + 1)), len(leaves), *for_all), *leaves)
     return SessionWorkload(
         number,

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Mapping
 
+from ...elastic.pod_counts import is_elastic, running_pods
 from ...outcome.decision import Deferral, Outcome
 from ...policy.pass_settings import VictimSearch
+from ...workload import Workload
 from ..session.session import Session
 from ..state.state import State
 from ..transition.apply import carry_out
@@ -36,10 +38,15 @@ def next_pass_cycle(state: State) -> int | None:
     """When the next cycle is due: at once after a fact, then every period; None where it would have nothing to do."""
     passes = state.graph.settings.passes
     assert passes is not None
-    waits = any(state.line(queue.node) for queue in state.graph.queues)
+    waits = any(state.line(queue.node) for queue in state.graph.queues) or any(map(_lacks_surplus, state.in_order()))
     if state.idle >= MOST_IDLE_PASSES or not waits:
         return None
     return state.time if state.fresh else state.time + passes.period
+
+
+def _lacks_surplus(workload: Workload) -> bool:
+    """Whether a workload runs with fewer pods than it asks for."""
+    return workload.admitted is not None and is_elastic(workload.fact) and running_pods(workload) < list(workload.remaining)
 
 
 def run_passes(state: State) -> list[Outcome]:
@@ -55,7 +62,8 @@ def decide_passes(state: State) -> list[Outcome]:
     """What a cycle would decide at the present moment; nothing is carried out."""
     search = _search(state)
     session = open_session(state, FORMS[search])
-    return close_session(state, session, SEARCHES[search](state, session))
+    stood = [pod.node for pod in session.pods]
+    return close_session(state, session, stood, SEARCHES[search](state, session))
 
 
 def _search(state: State) -> VictimSearch:

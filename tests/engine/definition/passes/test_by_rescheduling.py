@@ -1,6 +1,8 @@
 """A policy decides by rescheduling: what a round of Armada does over a session comes out as decisions."""
 
+import pytest
 from by_passes import Passes, policy
+from gpol.engine.errors import FactError
 
 QUEUES = "queue q {\n  weight 1\n}\nqueue r {\n  weight 1\n}\n"
 HEADER = "  place pods by evicts asc, free gpu asc\n"
@@ -49,3 +51,10 @@ def test_gangs_are_whole() -> None:
     cluster.submit("less", "q", "4", pods=3)
     assert cluster.rest() == ["run less"]
     assert cluster.places("less") == {"n1": 2, "n2": 1}
+
+
+def test_elastic_workloads_are_refused() -> None:
+    """Armada knows whole gangs alone."""
+    cluster = _armada({"n1": 8})
+    with pytest.raises(FactError, match="has pods beyond its minimum"):
+        cluster.submit("e", "q", sets=[{"count": 4, "minimum": 2, "requests": {"gpu": "1"}}])

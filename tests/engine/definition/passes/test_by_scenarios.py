@@ -140,3 +140,32 @@ def test_a_core_goes_on_from_its_own_bytes() -> None:
         cluster.cycle()
         other.step(cluster.history[-1 - len(cluster.decided)][0])
         assert other.freeze() == cluster.core.freeze()
+
+
+def test_an_elastic_workload_starts_with_what_fits_and_grows() -> None:
+    """At least its minimum; the next pods come one cycle each, as KAI looks at a workload again when its minimum is met."""
+    cluster = _kai({"n1": 8}, "queue q { owns 8 gpu }\n")
+    cluster.submit("other", "q", "4")
+    cluster.rest()
+    cluster.submit("e", "q", sets=[{"count": 6, "minimum": 2, "requests": {"gpu": "1"}}])
+    cluster.rest()
+    assert cluster.places("e") == {"n1": 4}
+    cluster.finish("other")
+    cluster.rest()
+    assert cluster.places("e") == {"n1": 6}
+
+
+def test_surplus_goes_before_whole_workloads() -> None:
+    """The queue that holds more than it owns gives up single pods above the minimum of a workload, and it runs on."""
+    cluster = _kai({"n1": 8, "n2": 8})
+    cluster.submit("e", "r", sets=[{"count": 16, "minimum": 2, "requests": {"gpu": "1"}}])
+    cluster.rest()
+    assert sum(cluster.places("e").values()) == 16
+    cluster.submit("a", "q", "4")
+    cluster.cycle()
+    kinds = [decision.kind for decision in cluster.decided]
+    assert "WorkloadResized" in kinds
+    assert "WorkloadEvicted" not in kinds
+    cluster.rest()
+    assert cluster.running() == ["e", "a"]
+    assert sum(cluster.places("e").values()) == 12

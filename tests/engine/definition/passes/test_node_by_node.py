@@ -93,3 +93,25 @@ def test_drf_evens_queues_out() -> None:
         cluster.submit(f"a{number}", "q", "2")
     cluster.rest()
     assert sum(name.startswith("a") for name in cluster.running()) == 1
+
+
+def test_within_a_rack_there_has_to_be_room_for_all_pods() -> None:
+    """Volcano looks for a domain that holds all pods of a workload, those beyond its minimum as well."""
+    cluster = _volcano("drf", {"n1": 8, "n2": 8}, WEIGHTED, {"n1": "r1", "n2": "r2"})
+    cluster.submit("e", "q", sets=[{"count": 2, "minimum": 1, "requests": {"gpu": "5"}, "within": "rack"}])
+    assert cluster.rest() == ["next e"]
+    cluster.submit("f", "q", sets=[{"count": 2, "minimum": 1, "requests": {"gpu": "4"}, "within": "rack"}])
+    assert cluster.rest() == ["run f"]
+    assert set(cluster.places("f").values()) == {2}
+
+
+def test_surplus_comes_and_single_pods_go() -> None:
+    """With `gang` in the first tier, only pods beyond a minimum go to other queues; the workload runs on."""
+    cluster = _volcano("proportion", {"n1": 8}, WEIGHTED)
+    cluster.submit("e", "r", sets=[{"count": 8, "minimum": 2, "requests": {"gpu": "1"}}])
+    cluster.rest()
+    assert sum(cluster.places("e").values()) == 8
+    cluster.submit("a", "q", "1")
+    cluster.rest()
+    assert cluster.running() == ["e", "a"]
+    assert sum(cluster.places("e").values()) == 7
