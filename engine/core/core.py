@@ -174,9 +174,9 @@ class ArrayCore:
         """See `gpol.engine.intake.check.Known`."""
         return [workload for workload in self._tables.in_order() if workload.admitted is not None]
 
-    def elastic(self) -> Iterable[Workload]:
-        """See `gpol.engine.intake.check.Known`: whoever may have more and fewer pods is beyond the tables."""
-        return ()
+    def live(self) -> Iterable[Workload]:
+        """See `gpol.engine.intake.check.Known`."""
+        return self._tables.in_order()
 
     # --- facts ----------------------------------------------------------------------------------------------------------
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from ..elastic.pod_counts import is_elastic
 from ..errors import FactError
 from ..events import AnyDecision, AnyEvent
 from ..explain.decisions import tell
@@ -80,9 +79,9 @@ class DefinitionCore:
         """See `gpol.engine.intake.check.Known`."""
         return [workload for workload in self.state.in_order() if workload.admitted is not None]
 
-    def elastic(self) -> Iterable[Workload]:
+    def live(self) -> Iterable[Workload]:
         """See `gpol.engine.intake.check.Known`."""
-        return [workload for workload in self.state.in_order() if is_elastic(workload.fact)]
+        return self.state.in_order()
 
     # --- facts ----------------------------------------------------------------------------------------------------------
 

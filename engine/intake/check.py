@@ -10,7 +10,7 @@ from ..event_parts import Placement
 from ..nodes.inventory import Machine
 from ..nodes.lost_nodes import all_nodes_of
 from ..nodes.wishes import LEADER_REMEDY, asked_of_places, leader_asking_otherwise
-from ..policy.pass_demands import check_for_passes, check_update_for_passes
+from ..policy.pass_demands import check_for_passes
 from ..policy.undecided import why_undecided
 from ..policy_graph import PolicyGraph
 from ..workload import Workload
@@ -42,8 +42,8 @@ class Known(Protocol):
     def running(self) -> Iterable[Workload]:
         """Who runs, in the order of the submissions."""
 
-    def elastic(self) -> Iterable[Workload]:
-        """All live workloads that may have more and fewer pods, in the order of the submissions."""
+    def live(self) -> Iterable[Workload]:
+        """All live workloads, in the order of the submissions."""
 
 
 def check_fact(known: Known, fact: facts.Fact, graph: PolicyGraph | None) -> None:
@@ -120,7 +120,9 @@ def _check_policy(known: Known, fact: facts.PolicyActivated, graph: PolicyGraph 
     old = known.graph
     if old is None:
         return
-    elastic = next(iter(known.elastic()), None)
+    for workload in known.live():
+        check_for_passes(graph, workload.fact)
+    elastic = next((workload for workload in known.live() if is_elastic(workload.fact)), None)
     if elastic is not None and not graph.settings.has_surplus:
         cause = f"`{elastic.name}` has pods beyond its minimum, and the policy decides in cycles, which has no such surplus"
         raise FactError(f"{cause}; let it end, cancel it, or decide at once")
@@ -281,7 +283,6 @@ def _check_update(graph: PolicyGraph, workload: Workload, fact: facts.WorkloadUp
     if fact.hold and workload.admitted is not None:
         raise FactError(f"workload `{fact.workload}` runs, so it cannot be held")
     _check_lost(workload, fact.lost_nodes or ())
-    check_update_for_passes(graph, fact)
     counts = {pod_set.name: (pod_set.count, left) for pod_set, left in workload.pod_sets()}
     for name in sorted(fact.reclaimable or {}):
         done = (fact.reclaimable or {})[name]

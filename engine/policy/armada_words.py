@@ -33,6 +33,8 @@ def unlike_armada(graph: PolicyGraph) -> str | None:
         return "`place pods by`: Armada's order is `evicts asc`, then what is free of resources, each `asc`"
     if passes.admit_within != (Within("limits"),):
         return "`admit within`: Armada's bounds are `limits`"
+    if any(node.weight <= 0 for node in graph.nodes[1:]):
+        return "`weight`: Armada's weights are above 0"
     for rule in graph.preempt:
         search = rule.search
         assert search is not None

@@ -49,7 +49,8 @@ def unlike_kai(graph: PolicyGraph) -> str | None:
         return "`order queues by`: KAI knows each key in one direction alone, as the profile `kai.default` has it"
     if [(key.field, key.descending) for key in settings.workload_order] != list(_WORKLOAD_ORDER):
         return "`order workloads by`: KAI's order is `priority desc, readiness asc, submitted asc`"
-    if nodes[:-1] != list(_NODE_ORDER) or nodes[-1][0] != "free":
+    last = passes.place_by[-1]
+    if nodes[:-1] != list(_NODE_ORDER) or (last.field, last.resource, last.step) != ("free", "gpu", 0):
         return "`place pods by`: KAI's order is `domain desc, fits-now desc, plain-node desc`, then `free gpu` of either direction"
     if set(passes.admit_within) != _BOUNDS:
         return "`admit within`: KAI's bounds are `limits, owned if never evicted`"

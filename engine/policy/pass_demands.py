@@ -2,9 +2,10 @@
 
 from ..errors import FactError
 from ..event_parts import PodSet
-from ..facts import WorkloadSubmitted, WorkloadUpdated
+from ..facts import WorkloadSubmitted
 from ..policy_graph import PolicyGraph
 from ..units import format_amount, scale_of
+from .search_of import search_of
 
 _WHOLE = "gpu"
 """The resource of which pods ask for whole units: passes know no parts of a GPU."""
@@ -31,7 +32,7 @@ def _refused(workload: str, cause: str, remedy: str) -> FactError:
 
 def _by_pod_set(graph: PolicyGraph) -> bool:
     """Whether each pod set may have a domain of its own."""
-    return all(rule.search is None or rule.search.search == "by-scenarios" for rule in graph.preempt)
+    return search_of(graph) == "by-scenarios"
 
 
 def _beyond(graph: PolicyGraph, pod_set: PodSet) -> list[tuple[str, str]]:
@@ -47,17 +48,12 @@ def _beyond(graph: PolicyGraph, pod_set: PodSet) -> list[tuple[str, str]]:
         found.append(("chooses flavors", "leave `flavors` out: there is one flavor"))
     topology = graph.topologies[graph.flavors[0].topology]
     for level in (pod_set.within, pod_set.near):
-        if level and topology.level(level) is None:
-            names = ", ".join(f"`{each.name}`" for each in topology.levels)
-            found.append((f"names `{level}`, which is no level of the topology", f"name one of {names}"))
+        wider = topology.levels if search_of(graph) == "by-rescheduling" else [each for each in topology.levels if each.label is not None]
+        if level and level not in [each.name for each in wider]:
+            names = ", ".join(f"`{each.name}`" for each in wider)
+            what = "no level of the topology" if topology.level(level) is None else "the level of single nodes"
+            found.append((f"names `{level}`, which is {what}", f"name one of {names}" if names else "leave it out"))
     amount = pod_set.requests.get(_WHOLE, 0)
     if amount % scale_of(_WHOLE):
         found.append((f"asks for {format_amount(amount, _WHOLE)} {_WHOLE}", "ask for whole GPUs"))
     return found
-
-
-def check_update_for_passes(graph: PolicyGraph, fact: WorkloadUpdated) -> None:
-    """Raise FactError for news about a workload at which no pass looks."""
-    if graph.settings.passes is not None and fact.lost_nodes:
-        cause = f"workload `{fact.workload}` has lost nodes, and the policy decides by passes, which give no pods other nodes for that"
-        raise FactError(f"{cause}; report that it waits again, or its end")

@@ -6,6 +6,7 @@ from ..policy_graph import PolicyGraph
 from .armada_words import unlike_armada
 from .kai_words import unlike_kai
 from .pass_settings import VictimSearch
+from .search_of import search_of
 from .volcano_words import unlike_volcano
 
 _UNLIKE: Mapping[VictimSearch, tuple[str, Callable[[PolicyGraph], str | None]]] = {
@@ -21,8 +22,6 @@ def why_undecided(graph: PolicyGraph) -> str | None:
     if graph.settings.passes is None:
         return None
     place = f"{graph.nodes[0].source.file}:{graph.nodes[0].source.line}: policy `{graph.name}`"
-    searches = sorted({rule.search.search for rule in graph.preempt if rule.search is not None})
-    search: VictimSearch = searches[0] if searches else "by-scenarios"
-    system, unlike = _UNLIKE[search]
+    system, unlike = _UNLIKE[search_of(graph)]
     said = unlike(graph)
     return None if said is None else f"{place} says something that {system} does not decide, in {said}; write it so"

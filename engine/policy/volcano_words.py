@@ -5,7 +5,7 @@ A policy that searches for victims node by node is decided by Volcano's passes (
 
 from collections.abc import Mapping
 
-from ..policy_graph import PolicyGraph, PreemptRule
+from ..policy_graph import Node, PolicyGraph, PreemptRule
 from .pass_settings import Passes
 
 _QUEUE_ORDERS: Mapping[str, tuple[tuple[str, bool], ...]] = {
@@ -16,6 +16,7 @@ _QUEUE_ORDERS: Mapping[str, tuple[tuple[str, bool], ...]] = {
 """The order of queues of each plugin."""
 
 _SHARES = {"proportion": ("entitlement", "1"), "capacity": ("owned", "1"), "drf": ("used", "")}
+_MOST_WEIGHT = 65_535
 _WORKLOAD_KEYS = {"priority": True, "readiness": False, "share": False}
 """The keys of workloads, each with whether the greater value comes first."""
 
@@ -44,7 +45,18 @@ def unlike_volcano(graph: PolicyGraph) -> str | None:
         return f"`admit within`: Volcano's plugin `{plugin}` has bounds of its own, as the profile `volcano.{plugin}` has it"
     if plugin == "proportion" and any(not node.is_queue for node in graph.nodes[1:]):
         return "`cohort`: Volcano's plugin `proportion` knows no tree of queues"
+    if any(node.weight.denominator != 1 or not 1 <= node.weight <= _MOST_WEIGHT for node in graph.nodes[1:]):
+        return f"`weight`: Volcano's weights are whole numbers from 1 to {_MOST_WEIGHT:,}"
+    if plugin == "drf" and any(map(_says_more_than_weight, graph.nodes[1:])):
+        return "a queue: to Volcano's plugin `drf` queues have a `weight` and no more"
     return next((said for rule in graph.preempt if (said := _unlike_rule(rule, plugin)) is not None), None)
+
+
+def _says_more_than_weight(node: Node) -> bool:
+    """Whether a queue or cohort owns something, or has limits, guarantees or a priority."""
+    terms = node.terms
+    more = terms is not None and (any(each is not None for each in terms.limits) or any(terms.guaranteed) or terms.priority != 0)
+    return more or any(quota.nominal_source is not None for quota in node.quotas)
 
 
 def _plugin(passes: Passes) -> str | None:

@@ -41,9 +41,13 @@ def close_session(state: State, session: Session, stood: Sequence[int], done: Pa
 
 def _starts(session: Session, workload: Workload, each: SessionWorkload) -> bool:
     """Whether a workload has room for as many pods as it needs."""
-    placed = session.pods_of(each, PodStatus.PLACED)
-    counts = [sum(pod.pod_set.name == pod_set.name for pod in placed) for pod_set in workload.fact.pod_sets]
-    return bool(placed) and all(count >= least for count, least in zip(counts, least_pods(workload), strict=True))
+    return _has_room_for(workload, session.pods_of(each, PodStatus.PLACED))
+
+
+def _has_room_for(workload: Workload, pods: Sequence[Pod]) -> bool:
+    """Whether pods are as many as a workload needs."""
+    counts = [sum(pod.pod_set.name == pod_set.name for pod in pods) for pod_set in workload.fact.pod_sets]
+    return bool(pods) and all(count >= least for count, least in zip(counts, least_pods(workload), strict=True))
 
 
 # --- who runs ---------------------------------------------------------------------------------------------------------
@@ -82,7 +86,7 @@ def _deferral(session: Session, workload: Workload, each: SessionWorkload, done:
     """Why a workload waits: for room that others leave, or for want of quota or places."""
     evictions = done.evictions
     victims = sorted({session.workload_of(session.pods[pod]).name for pod in evictions if evictions[pod].workload == each.number})
-    promised = any(pod.status is PodStatus.PROMISED for pod in session.pods_of(each))
+    promised = _has_room_for(workload, session.pods_of(each, PodStatus.PROMISED, PodStatus.RESERVED, PodStatus.PLACED))
     outcome: DeferralOutcome = "let in" if each.number in done.let_in else "no room"
     if promised or victims:
         outcome = "preempting" if victims else "deferred"

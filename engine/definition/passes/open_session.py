@@ -11,8 +11,9 @@ from typing import NamedTuple
 from ...elastic.pod_counts import least_pods
 from ...event_parts import POD_COUNT, PodSet, asked_by_one
 from ...intake.holds import is_inactive, turned_away
-from ...nodes.domains import belongs_to
-from ...policy_graph import PolicyGraph, Topology
+from ...nodes.domains import node_path
+from ...nodes.inventory import Machine
+from ...policy_graph import Flavor, PolicyGraph, Topology
 from ...workload import NOWHERE, Workload
 from ..session.pods import NO_NODE, Pod, PodStatus, SessionGroup, SessionWorkload
 from ..session.quota_nodes import QuotaNode
@@ -77,19 +78,28 @@ FIRST = ("cpu", "memory", "gpu", POD_COUNT)
 """The resources that stand first in every session, also where nobody counts them."""
 
 
+def _takes_part(flavor: Flavor, topology: Topology, name: str, machine: Machine) -> bool:
+    """Whether a machine has the labels of the flavor, and is in a domain of each level."""
+    is_of_flavor = all(machine.labels.get(key) == value for key, value in (*(flavor.nodes or ()), *flavor.labels))
+    return is_of_flavor and node_path(topology, name, machine) is not None
+
+
 def _resources(state: State) -> tuple[str, ...]:
-    """What is counted, by quota or on nodes: first those by which KAI and Volcano measure, then all others by name."""
+    """What is counted, by quota or on nodes, and what is asked for: first those by which KAI and Volcano measure, then others by name."""
     counted = {slot.resource for slot in state.graph.slots}
     on_nodes = {resource for name in state.machines for resource in state.machines[name].capacity}
-    return (*FIRST, *sorted((counted | on_nodes) - set(FIRST)))
+    asked = {resource for each in state.in_order() for pod_set in each.fact.pod_sets for resource in pod_set.requests}
+    return (*FIRST, *sorted((counted | on_nodes | asked) - set(FIRST)))
 
 
 def _nodes(state: State, resources: tuple[str, ...]) -> list[SessionNode]:
-    """The machines of the flavor that take pods, in the order of their names.
+    """The machines of the flavor, in the order of their names; passes put no pods on those that are cordoned.
 
-    A machine that says nothing of how many pods it takes has room for any number.
+    A machine that says nothing of how many pods it takes has room for any number, and none for what it does not have.
     """
-    taking = [name for name in sorted(state.machines) if belongs_to(state.graph.flavors[FLAVOR], state.machines[name])]
+    flavor = state.graph.flavors[FLAVOR]
+    topology = state.graph.topologies[flavor.topology]
+    taking = [name for name in sorted(state.machines) if _takes_part(flavor, topology, name, state.machines[name])]
     found = []
     for number, name in enumerate(taking):
         has = state.machines[name].capacity

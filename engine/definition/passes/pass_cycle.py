@@ -3,9 +3,10 @@
 from collections.abc import Callable, Mapping
 
 from ...elastic.pod_counts import is_elastic, running_pods
-from ...outcome.decision import Deferral, Outcome
+from ...outcome.decision import Deferral, Eviction, Outcome
 from ...policy.pass_settings import VictimSearch
-from ...workload import Workload
+from ...policy.search_of import search_of
+from ...workload import Workload, victim
 from ..session.session import Session
 from ..state.state import State
 from ..transition.apply import carry_out
@@ -39,6 +40,7 @@ def next_pass_cycle(state: State) -> int | None:
     passes = state.graph.settings.passes
     assert passes is not None
     waits = any(state.line(queue.node) for queue in state.graph.queues) or any(map(_lacks_surplus, state.in_order()))
+    waits = waits or bool(_without_nodes(state))
     if state.idle >= MOST_IDLE_PASSES or not waits:
         return None
     return state.time if state.fresh else state.time + passes.period
@@ -51,25 +53,27 @@ def _lacks_surplus(workload: Workload) -> bool:
 
 def run_passes(state: State) -> list[Outcome]:
     """Run one cycle at the present moment, and carry out what it decides."""
+    lost: list[Outcome] = [Eviction(victim(each, "node-lost"), nodes=each.lost_nodes) for each in _without_nodes(state)]
+    for outcome in lost:
+        carry_out(state, outcome)
     decided = decide_passes(state)
     outcomes = [outcome for outcome in decided if not isinstance(outcome, Deferral) or _says_something(state, outcome)]
     for outcome in outcomes:
         carry_out(state, outcome)
-    return outcomes
+    return [*lost, *outcomes]
+
+
+def _without_nodes(state: State) -> list[Workload]:
+    """Who runs and has lost a node with pods on it: it lacks pods that it needs, and goes."""
+    return [each for each in state.in_order() if each.admitted is not None and each.lost_nodes]
 
 
 def decide_passes(state: State) -> list[Outcome]:
     """What a cycle would decide at the present moment; nothing is carried out."""
-    search = _search(state)
+    search = search_of(state.graph)
     session = open_session(state, FORMS[search])
     stood = [pod.node for pod in session.pods]
     return close_session(state, session, stood, SEARCHES[search](state, session))
-
-
-def _search(state: State) -> VictimSearch:
-    """How the policy searches for victims; without rules, it evicts nobody and any will do."""
-    searches = [rule.search.search for rule in state.graph.preempt if rule.search is not None]
-    return searches[0] if searches else "by-scenarios"
 
 
 def _says_something(state: State, deferral: Deferral) -> bool:

@@ -47,7 +47,7 @@ def _pay_back_once(cycle: KaiCycle, pods: list[Pod]) -> None:
     _evict(cycle, gathering.each_once(pods))
 
 
-def _take_back(search: solver.VictimSearch) -> tuple[bool, Solution] | None:
+def _take_back(search: solver.ScenarioSearch) -> tuple[bool, Solution] | None:
     mark, tentative = search.cycle.session.mark(), dict(search.cycle.tentative)
     found = _solve(search)
     if found is None or found[0]:

@@ -40,6 +40,7 @@ def test_other_ways_are_decided(profile: str) -> None:
         ("kai.default", "  order workloads by submitted asc", "in `order workloads by`: KAI's order is `priority desc, readiness asc, "),
         ("kai.default", "  place pods by free gpu asc", "in `place pods by`: KAI's order is"),
         ("kai.default", "  entitle owned first, then by weight", "in `entitle`: KAI entitles"),
+        ("kai.default", "  place pods by domain desc, fits-now desc, plain-node desc, free cpu asc", "in `place pods by`: KAI's order is"),
         ("kai.default", "  admit within limits", "in `admit within`: KAI's bounds are"),
         (
             "volcano.proportion",
@@ -105,3 +106,25 @@ def test_it_does_not_become_active(make) -> None:
     with pytest.raises(FactError, match=r"^p.gpol:1: .* KAI does not decide"):
         core.step(PolicyActivated(time=0, file="p.gpol", text=text, digest=graph.digest), graph)
     assert (core.graph, core.seq) == (None, 0)
+
+
+@pytest.mark.parametrize("profile", ["volcano.proportion", "volcano.capacity", "volcano.drf"])
+def test_passes_without_rules_are_known_by_what_they_entitle_to(profile: str) -> None:
+    """Volcano as shipped has no `preempt` and no `reclaim`."""
+    assert _why(profile, "  decide in cycles of 1s by enqueue, allocate, backfill\n") is None
+
+
+@pytest.mark.parametrize(
+    ("profile", "said", "told"),
+    [
+        ("volcano.proportion", "weight 0", "Volcano's weights are whole numbers from 1 to 65,535"),
+        ("volcano.drf", "weight 1.5", "Volcano's weights are whole numbers from 1 to 65,535"),
+        ("volcano.drf", "uses up to 2 gpu", "to Volcano's plugin `drf` queues have a `weight` and no more"),
+        ("volcano.drf", "owns 2 gpu", "to Volcano's plugin `drf` queues have a `weight` and no more"),
+        ("armada.default", "weight 0", "Armada's weights are above 0"),
+    ],
+)
+def test_queues_say_what_the_system_knows_of_them(profile: str, said: str, told: str) -> None:
+    """A queue that says more, or a number that the system does not have, is named."""
+    text = _policy(profile).replace("  weight 1\n", f"  {said}\n")
+    assert told in (why_undecided(compile_policy(text, "p.gpol")) or "")

@@ -6,7 +6,7 @@ would do: it counts the pods that a group has already as if they needed room aga
 
 from collections.abc import Iterator, Sequence
 
-from ...session.pods import Pod
+from ...session.pods import NO_NODE, Pod
 from ..kai_cycle import KaiCycle
 from ..order.workload_line import Line
 from ..quota_state import GPU
@@ -76,7 +76,7 @@ class _RoomForPods:
     def add(self, batch: VictimBatch) -> None:
         """Count what more victims free; one that comes twice frees it once."""
         for pod in batch.pods:
-            if pod.number not in self._counted:
+            if pod.number not in self._counted and pod.node != NO_NODE:
                 self._counted.add(pod.number)
                 self._fitting -= self._fit_on(pod.node)
                 self._room[pod.node] += pod.requests[GPU]

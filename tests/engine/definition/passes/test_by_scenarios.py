@@ -107,6 +107,7 @@ def test_what_the_next_cycle_does_is_told() -> None:
         ({"requests": {"gpu": "1"}, "group": "g"}, "is placed as a group"),
         ({"requests": {"gpu": "1"}, "flavors": ["a"]}, "chooses flavors"),
         ({"requests": {"gpu": "1"}, "within": "block"}, "names `block`, which is no level of the topology"),
+        ({"requests": {"gpu": "1"}, "within": "host"}, "names `host`, which is the level of single nodes"),
     ],
 )
 def test_what_no_pass_looks_at_is_refused(pod_set: dict[str, object], told: str) -> None:
@@ -118,13 +119,52 @@ def test_what_no_pass_looks_at_is_refused(pod_set: dict[str, object], told: str)
     assert cluster.core.freeze() == before
 
 
-def test_lost_nodes_are_refused() -> None:
-    """No pass gives pods other nodes because a node was lost."""
-    cluster = _kai({"n1": 8})
-    cluster.submit("w", "q", "1")
+def test_who_loses_a_node_goes() -> None:
+    """It lacks pods that it needs: it is evicted for nobody, and starts again where there is room."""
+    cluster = _kai({"n1": 8, "n2": 8})
+    cluster.submit("w", "q", "8", pods=2)
     cluster.rest()
-    with pytest.raises(FactError, match="by passes, which give no pods other nodes"):
-        cluster.update("w", lost_nodes=["n1"])
+    cluster.fact("NodeRemoved", node="n1")
+    assert cluster.cycle() == ["evict w for -", "next w"]
+    assert cluster.decided[0].reason == "NodeLost"
+    cluster.fact("NodeAdded", node="n3", labels={"pool": "a", "rack": "r"}, capacity={"gpu": "8"})
+    assert cluster.rest() == ["run w"]
+
+
+def test_who_runs_on_a_cordoned_node_stays() -> None:
+    """No pod comes there, and nobody who has to go from there makes room elsewhere."""
+    cluster = _kai({"n1": 8, "n2": 8})
+    cluster.submit("w", "r", "4")
+    cluster.rest()
+    cluster.fact("NodeChanged", node="n1", labels={"pool": "a", "rack": "r"}, capacity={"gpu": "8"}, cordoned=True)
+    cluster.submit("a", "q", "8")
+    assert cluster.rest() == ["run a"]
+    assert (cluster.places("w"), cluster.places("a")) == ({"n1": 1}, {"n2": 1})
+
+
+def test_a_node_without_the_label_of_a_level_takes_no_pod() -> None:
+    """As everywhere in gpol: it is in no domain."""
+    cluster = _kai({"n1": 8})
+    cluster.fact("NodeAdded", node="n0", labels={"pool": "a"}, capacity={"gpu": "8"})
+    cluster.submit("a", "q", "8")
+    cluster.submit("b", "q", "8")
+    assert cluster.rest() == ["run a", "next b"]
+
+
+def test_what_no_node_has_is_missing() -> None:
+    """A resource that nobody counts by quota still has to be on a node."""
+    cluster = _kai({"n1": 8})
+    cluster.submit("a", "q", sets=[{"count": 1, "requests": {"gpu": "1", "cpu": "1"}}])
+    assert cluster.rest() == ["next a"]
+
+
+def test_a_policy_by_passes_follows_only_what_passes_look_at() -> None:
+    """A workload that was submitted before is looked at as well."""
+    cluster = _kai({"n1": 8})
+    cluster.activate(policy("gpol.fair", TWO))
+    cluster.submit("w", "q", "500m")
+    with pytest.raises(FactError, match="asks for 500m gpu"):
+        cluster.activate(policy("kai.default", TWO))
 
 
 def test_a_core_goes_on_from_its_own_bytes() -> None:
