@@ -49,6 +49,9 @@ def unlike_volcano(graph: PolicyGraph) -> str | None:
         return f"`weight`: Volcano's weights are whole numbers from 1 to {_MOST_WEIGHT:,}"
     if plugin == "drf" and any(map(_says_more_than_weight, graph.nodes[1:])):
         return "a queue: to Volcano's plugin `drf` queues have a `weight` and no more"
+    tiers = [{vote: number for number, votes in enumerate(rule.search.votes) for vote in votes} for rule in graph.preempt if rule.search]
+    if any(one[vote] != other[vote] for one in tiers for other in tiers for vote in sorted(one.keys() & other.keys())):
+        return "`votes`: a plugin of Volcano is in one tier, and so are its votes in all rules"
     return next((said for rule in graph.preempt if (said := _unlike_rule(rule, plugin)) is not None), None)
 
 

@@ -5,13 +5,14 @@ that decides by passes has one flavor, and that one is placed. What it does not 
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
 
 from ...elastic.pod_counts import least_pods
 from ...event_parts import POD_COUNT, PodSet, asked_by_one
 from ...intake.holds import is_inactive, turned_away
-from ...nodes.domains import node_path
+from ...nodes.domains import domain_tree, node_path
 from ...nodes.inventory import Machine
 from ...policy_graph import Flavor, PolicyGraph, Topology
 from ...workload import NOWHERE, Workload
@@ -51,9 +52,15 @@ def open_session(state: State, form: SessionForm) -> Session:
         first = len(pods)
         pods += _pods(each, len(workloads), first, resources, found, form.one_group)
         workloads.append(_workload(state, each, len(workloads), range(first, len(pods)), created[each.name], form))
-    tree = state.active.places.tree(FLAVOR)
-    trees = () if len(tree.levels) == 1 else (tree,)  # where nodes are all there is, none is nearer than another
+    topology = _topology(state)
+    there = {node.name: replace(node.machine, cordoned=False) for node in nodes}  # who runs on a cordoned node stands in its domains, too
+    tree = domain_tree(topology, state.graph.flavors[FLAVOR], there)
+    trees = () if len(topology.levels) == 1 else (tree,)  # where nodes are all there is, none is nearer than another
     return Session(resources, nodes, _quota_nodes(state, resources, form), workloads, pods, trees)
+
+
+def _topology(state: State) -> Topology:
+    return state.graph.topologies[state.graph.flavors[FLAVOR].topology]
 
 
 def _created(workloads: Sequence[Workload]) -> dict[str, int]:
@@ -78,7 +85,7 @@ FIRST = ("cpu", "memory", "gpu", POD_COUNT)
 """The resources that stand first in every session, also where nobody counts them."""
 
 
-def _takes_part(flavor: Flavor, topology: Topology, name: str, machine: Machine) -> bool:
+def _is_node_of(flavor: Flavor, topology: Topology, name: str, machine: Machine) -> bool:
     """Whether a machine has the labels of the flavor, and is in a domain of each level."""
     is_of_flavor = all(machine.labels.get(key) == value for key, value in (*(flavor.nodes or ()), *flavor.labels))
     return is_of_flavor and node_path(topology, name, machine) is not None
@@ -98,8 +105,8 @@ def _nodes(state: State, resources: tuple[str, ...]) -> list[SessionNode]:
     A machine that says nothing of how many pods it takes has room for any number, and none for what it does not have.
     """
     flavor = state.graph.flavors[FLAVOR]
-    topology = state.graph.topologies[flavor.topology]
-    taking = [name for name in sorted(state.machines) if _takes_part(flavor, topology, name, state.machines[name])]
+    topology = _topology(state)
+    taking = [name for name in sorted(state.machines) if _is_node_of(flavor, topology, name, state.machines[name])]
     found = []
     for number, name in enumerate(taking):
         has = state.machines[name].capacity
@@ -157,8 +164,8 @@ def _owns_all(graph: PolicyGraph, node: int, slot: int) -> bool:
 def _workload(state: State, workload: Workload, number: int, pods: range, created: int, form: SessionForm) -> SessionWorkload:
     """A workload, with the minimum of each pod set. Where there is one pod set, all of the workload stands where that is to stand."""
     least = least_pods(workload)
-    levels = state.graph.topologies[state.graph.flavors[FLAVOR].topology]
-    wishes = [(_level(levels, pod_set.within), _level(levels, pod_set.near)) for pod_set, _ in workload.pod_sets()]
+    topology = _topology(state)
+    wishes = [(_level(topology, pod_set.within), _level(topology, pod_set.near)) for pod_set, _ in workload.pod_sets()]
     for_all = wishes[0] if len(wishes) == 1 else (None, None)
     if form.one_group:
         groups: tuple[SessionGroup, ...] = (SessionGroup("", -1, (), sum(least), *for_all),)

@@ -128,3 +128,9 @@ def test_queues_say_what_the_system_knows_of_them(profile: str, said: str, told:
     """A queue that says more, or a number that the system does not have, is named."""
     text = _policy(profile).replace("  weight 1\n", f"  {said}\n")
     assert told in (why_undecided(compile_policy(text, "p.gpol")) or "")
+
+
+def test_a_vote_is_in_one_tier() -> None:
+    """A plugin of Volcano stands in one tier, whatever it votes on."""
+    rule = EVEN_OUT.replace("votes { priority }", "votes { share } then { conformance }")
+    assert "in `votes`: a plugin of Volcano is in one tier" in (_why("volcano.drf", rule=rule) or "")

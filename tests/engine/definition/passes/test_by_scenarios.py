@@ -142,6 +142,20 @@ def test_who_runs_on_a_cordoned_node_stays() -> None:
     assert (cluster.places("w"), cluster.places("a")) == ({"n1": 1}, {"n2": 1})
 
 
+@pytest.mark.parametrize("profile", ["kai.default", "volcano.capacity"])
+def test_a_gang_within_a_rack_beside_a_cordoned_node(profile: str) -> None:
+    """The node is in its rack, takes no pod, and who runs there may be evicted as others may."""
+    queues = TWO if profile == "kai.default" else "queue q { owns 8 gpu }\nqueue r { owns 8 gpu }\n"
+    cluster = Passes(policy(profile, queues), {"n1": 8, "n2": 8, "n3": 8})
+    cluster.submit("w", "r", "8", pods=3)
+    cluster.rest()
+    cluster.fact("NodeChanged", node="n1", labels={"pool": "a", "rack": "r"}, capacity={"gpu": "8"}, cordoned=True)
+    cluster.submit("a", "q", sets=[{"count": 2, "requests": {"gpu": "4"}, "within": "rack"}])
+    cluster.rest()
+    assert cluster.running() == ["a"]
+    assert "n1" not in cluster.places("a")
+
+
 def test_a_node_without_the_label_of_a_level_takes_no_pod() -> None:
     """As everywhere in gpol: it is in no domain."""
     cluster = _kai({"n1": 8})

@@ -76,7 +76,10 @@ _QUEUES = st.lists(st.tuples(st.integers(1, 5), st.integers(0, 12), st.integers(
 
 @given(_QUEUES)
 def test_no_more_is_divided_than_there_is(given_queues: list[tuple[int, int, int, int]]) -> None:
-    """Queues deserve no more than they ask for, and together no more than there is; what is left nobody asks for."""
+    """Queues deserve no more than they ask for, and together no more than there is; what is left nobody asks for.
+
+    Volcano ends its rounds once less than 0.1 thousandths of each resource are left (pkg/scheduler/api/resource_info.go, minResource).
+    """
     queues = [GivenQueue(f"q{number}", weight=weight) for number, (weight, _, _, _) in enumerate(given_queues)]
     jobs = []
     for number, (_, cpu, both, gpu) in enumerate(given_queues):
@@ -89,4 +92,4 @@ def test_no_more_is_divided_than_there_is(given_queues: list[tuple[int, int, int
         asked = [book.request[index] for book in books]
         assert all(one <= other for one, other in zip(deserved, asked, strict=True))
         assert sum(deserved) <= there + Fraction(1, 100)
-        assert sum(deserved) + Fraction(1, 100) >= min(there, sum(asked))
+        assert sum(deserved) + Fraction(1, 10) >= min(there, sum(asked))
