@@ -9,11 +9,13 @@ from collections.abc import Mapping, Sequence
 from ...elastic.pod_counts import changes_between, least_pods, resized, running_pods
 from ...event_parts import Assignment, PlacedPods
 from ...outcome.decision import Eviction, Outcome, Resize
-from ...outcome.nomination import SurplusTaken, Victim, as_request
+from ...outcome.nomination import SurplusTaken, Victim
 from ...workload import Workload, victim
+from ..admission.growth import growth_of
 from ..session.pods import NO_NODE, Pod, PodStatus, SessionWorkload
 from ..session.session import Session
 from ..state.state import State
+from ..state.trial import Trial
 from .pass_eviction import PassEviction
 
 
@@ -38,7 +40,7 @@ def decided_of_running(
         workload = smaller
     if any(new) and all(given.places for given in workload.assignments if given.count):
         more = [[pod.node for pod in pods] for pods in new]
-        found.append(_growing(state, workload, _after(state, session, workload, [[] for _ in new], more)))
+        found.append(growth_of(Trial(state), workload, _after(state, session, workload, [[] for _ in new], more)))
     return found
 
 
@@ -93,14 +95,3 @@ def _shrinking(state: State, session: Session, workload: Workload, smaller: Work
         victim=taken,
         beneficiary=beneficiary,
     )
-
-
-def _growing(state: State, workload: Workload, larger: Workload) -> Resize:
-    queue, tree, before = workload.queue, state.active.tree, dict(workload.usage)
-    added = as_request({slot: amount - before.get(slot, 0) for slot, amount in larger.usage})
-    used = tuple(tree.usage[queue][slot] for slot, _ in added)
-    owned = tuple(tree.subtree[queue][slot] for slot, _ in added)
-    beyond = {slot: min(amount, use + amount - own) for (slot, amount), use, own in zip(added, used, owned, strict=True)}
-    changes = changes_between(workload.assignments, larger.assignments, dict(zip(_names(workload), running_pods(workload), strict=True)))
-    request = as_request(beyond)
-    return Resize(workload.name, queue, workload.priority, changes, larger.assignments, larger.usage, added, used, owned, request)
